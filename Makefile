@@ -1,0 +1,49 @@
+# bloomfilter: probabilistic structures as PostgreSQL types.
+#
+#   make && make install    for the PostgreSQL that pg_config belongs to
+#   make check              all tests, on a throw-away server
+#   make demo               a tour on real data, on a throw-away server
+#   make installcheck       the regression tests, on the server that runs
+
+EXTENSION = bloomfilter
+MODULE_big = bloomfilter
+
+# free of the server: what the harnesses and the Redis extension link too
+ALGORITHMS = hash params bits format bloom filter
+OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
+	aggregate bloom_sql bloomfilter callsite distinct errors filter_sql gateway \
+	info_sql io key keytype selectivity_sql sizing_agg tempfile)
+
+DATA = $(wildcard sql/bloomfilter--*.sql)
+
+REGRESS = types keys golden functions aggregates errors estimates rates
+REGRESS_OPTS = --inputdir=test
+
+# Our symbols stay our own: the postgres binary exports some of these names.
+PG_CFLAGS = -fvisibility=hidden
+
+PG_CONFIG ?= pg_config
+
+# These work on a machine without PostgreSQL, and install it; PGXS has a check
+# target of its own, so they are kept apart from it.
+ALONE = check demo
+ifneq ($(filter $(ALONE),$(MAKECMDGOALS)),)
+
+.PHONY: $(ALONE)
+$(ALONE):
+	@PG_CONFIG='$(if $(filter-out undefined default file,$(origin PG_CONFIG)),$(PG_CONFIG))' MAKE='$(MAKE)' test/$@
+
+else
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifeq ($(wildcard $(PGXS)),)
+$(error '$(PG_CONFIG)' has no server headers: install postgresql-server-dev, or run 'make check', which does)
+endif
+include $(PGXS)
+$(OBJS): $(wildcard src/*.h)
+
+endif
+
+# for scripts: make -s print-REGRESS
+print-%:
+	@echo '$($*)'

@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate.c
+ *	  Aggregates whose state is one filter: bloom_agg with a capacity or a
+ *	  template, bloom_union_agg, bloom_intersect_agg.
+ *
+ * They differ in the transition and in how two states combine; final,
+ * serialize and deserialize functions are the same.  The final function only
+ * reads the state, so windows and shared states are safe.  States travel
+ * between workers in the portable form and are validated on arrival.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "aggregate.h"
+
+#include "bloom.h"
+#include "callsite.h"
+#include "errors.h"
+#include "gateway.h"
+#include "io.h"
+
+BF_FUNCTION(bf_agg_capacity_transition);
+BF_FUNCTION(bf_agg_template_transition);
+BF_FUNCTION(bf_agg_union_transition);
+BF_FUNCTION(bf_agg_intersect_transition);
+BF_FUNCTION(bf_agg_union_combine);
+BF_FUNCTION(bf_agg_intersect_combine);
+BF_FUNCTION(bf_agg_final);
+BF_FUNCTION(bf_agg_serialize);
+BF_FUNCTION(bf_agg_deserialize);
+
+/* Keys that wait together, and the payload from which on they do. */
+#define BF_BATCH_KEYS			256
+#define BF_BATCH_MIN_PAYLOAD	(256 * 1024)
+
+/* The memory of the aggregate's state; refuses a call from elsewhere. */
+MemoryContext
+bf_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate support function called in a non-aggregate context");
+	return context;
+}
+
+/* A state of its own memory around a filter that already lives in context. */
+BfAggregateState *
+bf_aggregate_begin(MemoryContext context, BfFilter *filter)
+{
+	BfAggregateState *state = (BfAggregateState *)
+		MemoryContextAllocZero(context, sizeof(BfAggregateState));
+
+	state->filter = filter;
+	if (VARSIZE(filter) - BF_HEADER_SIZE >= BF_BATCH_MIN_PAYLOAD)
+		state->pending = (BfHash *)
+			MemoryContextAlloc(context, BF_BATCH_KEYS * sizeof(BfHash));
+	return state;
+}
+
+/* The keys that wait are part of the state; this only moves them. */
+static void
+flush_pending(BfAggregateState *state)
+{
+	bf_filter_add_batch(state->filter, state->pending, state->npending);
+	state->npending = 0;
+}
+
+void
+bf_aggregate_add(BfAggregateState *state, BfHash hash)
+{
+	if (state->pending == NULL)
+	{
+		bf_filter_add(state->filter, hash);
+		return;
+	}
+	state->pending[state->npending++] = hash;
+	if (state->npending == BF_BATCH_KEYS)
+		flush_pending(state);
+}
+
+/* The state as a filter of its own in the current context. */
+static BfFilter *
+state_copy(const BfAggregateState *state)
+{
+	BfFilter   *filter = bf_filter_copy(state->filter);
+
+	if (state->npending > 0)
+		bf_filter_add_batch(filter, state->pending, state->npending);
+	return filter;
+}
+
+static inline BfAggregateState *
+get_state(FunctionCallInfo fcinfo, int argument)
+{
+	return PG_ARGISNULL(argument) ? NULL :
+		(BfAggregateState *) PG_GETARG_POINTER(argument);
+}
+
+/* Parameters of an aggregate are read at the first key of each group. */
+int64
+bf_aggregate_get_capacity(FunctionCallInfo fcinfo, int argument)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("capacity must not be null")));
+	return PG_GETARG_INT64(argument);
+}
+
+double
+bf_aggregate_get_fpr(FunctionCallInfo fcinfo, int argument)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("false positive rate must not be null")));
+	return PG_GETARG_FLOAT8(argument);
+}
+
+static void
+add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
+{
+	BfCallSite *site = bf_call_site(fcinfo, 1);
+
+	bf_aggregate_add(state, bf_key_hash(&site->rule,
+										(BfScheme) state->filter->scheme,
+										PG_GETARG_DATUM(1)));
+}
+
+/* bloom_agg(key, capacity, fpr) */
+Datum
+bf_agg_capacity_transition(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = bf_aggregate_context(fcinfo);
+	BfAggregateState *state = get_state(fcinfo, 0);
+	int64		capacity;
+	double		fpr;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+
+	capacity = bf_aggregate_get_capacity(fcinfo, 2);
+	fpr = bf_aggregate_get_fpr(fcinfo, 3);
+	if (state == NULL)
+	{
+		MemoryContext old_context;
+		BfGeometry	geometry;
+
+		bf_check_params(bf_params_for_capacity(capacity, fpr, &geometry));
+		old_context = MemoryContextSwitchTo(context);
+		state = bf_aggregate_begin(context,
+								   bf_bloom_create(geometry, BF_SCHEME_MURMUR64A,
+												   (uint64) capacity, fpr));
+		MemoryContextSwitchTo(old_context);
+	}
+	else if ((uint64) capacity != state->filter->capacity || fpr != state->filter->fpr)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity and false positive rate must be the same for all rows of an aggregate")));
+
+	add_key(fcinfo, state);
+	PG_RETURN_POINTER(state);
+}
+
+/* bloom_agg(key, template): a filter made as the first row's template */
+Datum
+bf_agg_template_transition(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = bf_aggregate_context(fcinfo);
+	BfAggregateState *state = get_state(fcinfo, 0);
+
+	if (PG_ARGISNULL(1))
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+
+	if (state == NULL)
+	{
+		MemoryContext old_context;
+		BfFilter	header;
+
+		if (PG_ARGISNULL(2))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("template filter must not be null")));
+		bf_get_header(PG_GETARG_DATUM(2), BF_KIND_ANY, &header);
+		old_context = MemoryContextSwitchTo(context);
+		state = bf_aggregate_begin(context, bf_filter_empty_like(&header));
+		MemoryContextSwitchTo(old_context);
+	}
+
+	add_key(fcinfo, state);
+	PG_RETURN_POINTER(state);
+}
+
+/* How the union and intersection aggregates take one filter in. */
+static Datum
+combine_filter(FunctionCallInfo fcinfo,
+			   void (*combine) (BfFilter *target, const BfFilter *source))
+{
+	MemoryContext context = bf_aggregate_context(fcinfo);
+	BfAggregateState *state = get_state(fcinfo, 0);
+	const BfFilter *filter;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+
+	filter = BF_GETARG_FILTER(1);
+	if (state == NULL)
+	{
+		MemoryContext old_context = MemoryContextSwitchTo(context);
+
+		state = (BfAggregateState *) palloc0(sizeof(BfAggregateState));
+		state->filter = bf_filter_copy(filter);
+		MemoryContextSwitchTo(old_context);
+	}
+	else
+	{
+		bf_check_same_geometry(state->filter, filter);
+		combine(state->filter, filter);
+	}
+	PG_FREE_IF_COPY(unconstify(BfFilter *, filter), 1);
+	PG_RETURN_POINTER(state);
+}
+
+/* bloom_union_agg(filter) */
+Datum
+bf_agg_union_transition(PG_FUNCTION_ARGS)
+{
+	return combine_filter(fcinfo, bf_filter_union);
+}
+
+/* bloom_intersect_agg(filter) */
+Datum
+bf_agg_intersect_transition(PG_FUNCTION_ARGS)
+{
+	return combine_filter(fcinfo, bf_filter_intersect);
+}
+
+/* How two states, of two workers, become one. */
+static Datum
+combine_states(FunctionCallInfo fcinfo,
+			   void (*combine) (BfFilter *target, const BfFilter *source))
+{
+	MemoryContext context = bf_aggregate_context(fcinfo);
+	BfAggregateState *state = get_state(fcinfo, 0);
+	const BfAggregateState *other = get_state(fcinfo, 1);
+
+	if (other == NULL)
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+
+	if (state == NULL)
+	{
+		MemoryContext old_context = MemoryContextSwitchTo(context);
+
+		/* the other state lives only as long as this call */
+		state = bf_aggregate_begin(context, state_copy(other));
+		MemoryContextSwitchTo(old_context);
+		PG_RETURN_POINTER(state);
+	}
+
+	bf_check_same_geometry(state->filter, other->filter);
+	flush_pending(state);
+	combine(state->filter, other->filter);
+	for (int i = 0; i < other->npending; i++)
+		bf_aggregate_add(state, other->pending[i]);
+	PG_RETURN_POINTER(state);
+}
+
+/* of bloom_agg and bloom_union_agg */
+Datum
+bf_agg_union_combine(PG_FUNCTION_ARGS)
+{
+	return combine_states(fcinfo, bf_filter_union);
+}
+
+/* of bloom_intersect_agg */
+Datum
+bf_agg_intersect_combine(PG_FUNCTION_ARGS)
+{
+	return combine_states(fcinfo, bf_filter_intersect);
+}
+
+Datum
+bf_agg_final(PG_FUNCTION_ARGS)
+{
+	const BfAggregateState *state = get_state(fcinfo, 0);
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(state_copy(state));
+}
+
+Datum
+bf_agg_serialize(PG_FUNCTION_ARGS)
+{
+	const BfAggregateState *state = (BfAggregateState *) PG_GETARG_POINTER(0);
+
+	bf_aggregate_context(fcinfo);
+	PG_RETURN_BYTEA_P(state->npending > 0 ?
+					  bf_export(state_copy(state)) : bf_export(state->filter));
+}
+
+Datum
+bf_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *data = PG_GETARG_BYTEA_PP(0);
+
+	bf_aggregate_context(fcinfo);
+	PG_RETURN_POINTER(bf_aggregate_begin(CurrentMemoryContext,
+										 bf_import(VARDATA_ANY(data),
+												   VARSIZE_ANY_EXHDR(data),
+												   BF_KIND_ANY)));
+}

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * bloom.h
+ *	  The plain Bloom filter (Bloom 1970), free of fmgr.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_BLOOM_H
+#define BF_BLOOM_H
+
+#include "bits.h"
+#include "format.h"
+
+extern const BfFormat bf_bloom_format;
+
+/*
+ * The k positions of a key in an array of bits: also what a layer of a
+ * scalable filter consists of.
+ */
+static inline bool
+bf_positions_are_set(const uint8 *bytes, BfGeometry geometry, BfHash hash)
+{
+	BfModulus	modulus = bf_modulus(geometry.bits);
+	uint64		h = hash.h1;
+
+	for (uint32 i = 0; i < geometry.hashes; i++, h += hash.h2)
+	{
+		if (!bf_bit_is_set(bytes, bf_mod(modulus, h)))
+			return false;
+	}
+	return true;
+}
+
+/* Returns how many bits were not set before. */
+static inline unsigned
+bf_positions_set(uint8 *bytes, BfGeometry geometry, BfHash hash)
+{
+	BfModulus	modulus = bf_modulus(geometry.bits);
+	uint64		h = hash.h1;
+	unsigned	fresh = 0;
+
+	for (uint32 i = 0; i < geometry.hashes; i++, h += hash.h2)
+		fresh += bf_bit_set(bytes, bf_mod(modulus, h));
+	return fresh;
+}
+
+extern BfFilter *bf_bloom_create(BfGeometry geometry, BfScheme scheme,
+								 uint64 capacity, double fpr);
+extern bool bf_bloom_contains(const BfFilter *filter, BfHash hash);
+extern void bf_bloom_add(BfFilter *filter, BfHash hash);
+extern void bf_bloom_add_batch(BfFilter *filter, const BfHash *hashes, int count);
+extern void bf_bloom_union(BfFilter *target, const BfFilter *source);
+extern void bf_bloom_intersect(BfFilter *target, const BfFilter *source);
+extern uint64 bf_bloom_union_bits_set(const BfFilter *a, const BfFilter *b);
+
+#endif							/* BF_BLOOM_H */

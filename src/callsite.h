@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * callsite.h
+ *	  What one call site in a query keeps from call to call.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_CALLSITE_H
+#define BF_CALLSITE_H
+
+#include "key.h"
+
+/* Kept in fn_extra, so it lives as long as the query's expression. */
+typedef struct BfCallSite
+{
+	BfKeyRule	rule;			/* of the key argument, or of its elements */
+	int16		element_length; /* of an array of keys: for deconstructing it */
+	bool		element_by_value;
+	char		element_align;
+} BfCallSite;
+
+extern BfCallSite *bf_call_site(FunctionCallInfo fcinfo, int key_argument);
+extern BfCallSite *bf_call_site_for_keys(FunctionCallInfo fcinfo, int keys_argument);
+
+#endif							/* BF_CALLSITE_H */

@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  What differs between server versions and between server and tools.
+ *
+ * Every PG_VERSION_NUM of the project is in this file.  The algorithm files
+ * (hash, params, bits, format and one per structure) also build with FRONTEND
+ * defined, without a server, for the fuzz and instruction-count harnesses;
+ * nothing else does.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_COMPAT_H
+#define BF_COMPAT_H
+
+#ifdef FRONTEND
+#include "postgres_fe.h"
+#else
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#endif
+
+/*
+ * Our libraries are built with -fvisibility=hidden, because the postgres
+ * binary exports functions of the names a Bloom filter likes.  Servers before
+ * 16 leave PGDLLEXPORT empty on Unix and do not apply it to the function that
+ * PG_FUNCTION_INFO_V1 announces, so both are made explicit here.
+ */
+#if defined(__GNUC__) && !defined(WIN32)
+#undef PGDLLEXPORT
+#define PGDLLEXPORT __attribute__((visibility("default")))
+#endif
+
+#define BF_FUNCTION(name) \
+	PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
+	PG_FUNCTION_INFO_V1(name)
+
+/* Soft errors came with 16; before, an input error is always thrown. */
+#ifndef FRONTEND
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#define bf_soft_error(context, dummy_value, ...) \
+	ereturn(context, dummy_value, __VA_ARGS__)
+#else
+#define bf_soft_error(context, dummy_value, ...) \
+	do { \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+		return dummy_value; \
+	} while (0)
+#endif
+#endif
+
+/* A harness has no server that could ask it to stop. */
+#ifdef FRONTEND
+#define BF_CHECK_FOR_INTERRUPTS() ((void) 0)
+#undef SET_VARSIZE
+#define SET_VARSIZE(value, size) (*(int32 *) (value) = (int32) (size))
+#else
+#define BF_CHECK_FOR_INTERRUPTS() CHECK_FOR_INTERRUPTS()
+#endif
+
+#if defined(__GNUC__)
+#define bf_prefetch_write(address) __builtin_prefetch((address), 1, 3)
+#define bf_prefetch_read(address) __builtin_prefetch((address), 0, 3)
+#else
+#define bf_prefetch_write(address) ((void) 0)
+#define bf_prefetch_read(address) ((void) 0)
+#endif
+
+#endif							/* BF_COMPAT_H */

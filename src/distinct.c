@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * distinct.c
+ *	  A set of key hashes that knows how many distinct ones it has seen and
+ *	  can be read back, in bounded memory.
+ *
+ * An open-addressing table of 16-byte hash pairs grows from 128 bytes, so that
+ * many small groups cost little, up to the memory limit.  Until then the
+ * number is exact.  When the table is full at its limit, its hashes are
+ * written to a temporary file and it starts anew, from then on only dropping
+ * repetitions that come close together; the number is then estimated by the
+ * server's HyperLogLog (Flajolet and others, 2007) with 2^14 registers, whose
+ * standard error is 1.04 / sqrt(2^14) = 0.8%.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "distinct.h"
+
+#include "access/xact.h"
+#include "lib/hyperloglog.h"
+#include "storage/buffile.h"
+#include "tempfile.h"
+
+#define BF_DISTINCT_MIN_SLOTS		8
+#define BF_DISTINCT_REGISTER_BITS	14
+#define BF_DISTINCT_READ_HASHES		1024
+
+struct BfDistinct
+{
+	MemoryContext context;
+	uint64		max_slots;		/* a power of two */
+	uint64		nslots;			/* a power of two */
+	uint64		nused;
+	BfHash	   *slots;			/* a free one has h1 = h2 = 0 */
+	bool		has_zero;		/* the one hash that looks like a free slot */
+	BfTempFile *file;			/* NULL until the limit is reached */
+	uint64		nfile;			/* hashes in it */
+	hyperLogLogState registers; /* of the hashes in the file */
+};
+
+static inline bool
+is_free(BfHash slot)
+{
+	return slot.h1 == 0 && slot.h2 == 0;
+}
+
+BfDistinct *
+bf_distinct_create(MemoryContext context, Size memory_limit)
+{
+	BfDistinct *set = (BfDistinct *) MemoryContextAllocZero(context, sizeof(BfDistinct));
+
+	set->context = context;
+	set->nslots = BF_DISTINCT_MIN_SLOTS;
+	set->max_slots = BF_DISTINCT_MIN_SLOTS;
+
+	/* while the table grows there are an old and a new one */
+	while (set->max_slots * 2 * sizeof(BfHash) * 3 / 2 <= memory_limit)
+		set->max_slots *= 2;
+	set->slots = (BfHash *)
+		MemoryContextAllocZero(context, set->nslots * sizeof(BfHash));
+	return set;
+}
+
+/* Put a hash into a table that has room; returns whether it is new there. */
+static inline bool
+insert(BfHash *slots, uint64 nslots, BfHash hash)
+{
+	/*
+	 * fnv1a's low bits are as good as its high ones; h2 would be too, but h1
+	 * is never replaced by a constant.
+	 */
+	uint64		i = hash.h1 & (nslots - 1);
+
+	while (!is_free(slots[i]))
+	{
+		if (slots[i].h1 == hash.h1 && slots[i].h2 == hash.h2)
+			return false;
+		i = (i + 1) & (nslots - 1);
+	}
+	slots[i] = hash;
+	return true;
+}
+
+static void
+grow(BfDistinct *set)
+{
+	BfHash	   *old_slots = set->slots;
+	uint64		old_nslots = set->nslots;
+
+	set->nslots *= 2;
+	set->slots = (BfHash *)
+		MemoryContextAllocExtended(set->context, set->nslots * sizeof(BfHash),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint64 i = 0; i < old_nslots; i++)
+	{
+		if (!is_free(old_slots[i]))
+			insert(set->slots, set->nslots, old_slots[i]);
+	}
+	pfree(old_slots);
+}
+
+/* Move the table's hashes to its front, so that they are one run. */
+static void
+compact(BfDistinct *set)
+{
+	uint64		n = 0;
+
+	for (uint64 i = 0; i < set->nslots; i++)
+	{
+		if (!is_free(set->slots[i]))
+			set->slots[n++] = set->slots[i];
+	}
+	Assert(n == set->nused);
+}
+
+static void
+count_in_registers(hyperLogLogState *registers, BfHash hash)
+{
+	/* high bits: the low ones are where the table put it */
+	addHyperLogLog(registers, (uint32) (hash.h1 >> 32));
+}
+
+/* Empty the table into the temporary file. */
+static void
+spill(BfDistinct *set)
+{
+	if (set->file == NULL)
+	{
+		MemoryContext old_context = MemoryContextSwitchTo(set->context);
+
+		set->file = bf_tempfile_create(set->context);
+		initHyperLogLog(&set->registers, BF_DISTINCT_REGISTER_BITS);
+		MemoryContextSwitchTo(old_context);
+	}
+
+	CHECK_FOR_INTERRUPTS();
+	compact(set);
+	for (uint64 i = 0; i < set->nused; i++)
+		count_in_registers(&set->registers, set->slots[i]);
+	bf_tempfile_append(set->file, set->slots, set->nused * sizeof(BfHash));
+	set->nfile += set->nused;
+
+	memset(set->slots, 0, set->nslots * sizeof(BfHash));
+	set->nused = 0;
+}
+
+void
+bf_distinct_add(BfDistinct *set, BfHash hash)
+{
+	if (is_free(hash))
+	{
+		set->has_zero = true;
+		return;
+	}
+	/* at most three quarters full */
+	if (set->nused >= set->nslots / 4 * 3)
+	{
+		if (set->nslots < set->max_slots)
+			grow(set);
+		else
+			spill(set);
+	}
+	if (insert(set->slots, set->nslots, hash))
+		set->nused++;
+}
+
+/* Distinct hashes seen: exact within the memory limit, estimated beyond. */
+uint64
+bf_distinct_count(const BfDistinct *set)
+{
+	hyperLogLogState registers;
+	double		count;
+
+	if (set->file == NULL)
+		return set->nused + set->has_zero;
+
+	initHyperLogLog(&registers, BF_DISTINCT_REGISTER_BITS);
+	memcpy(registers.hashesArr, set->registers.hashesArr, registers.arrSize);
+	for (uint64 i = 0; i < set->nslots; i++)
+	{
+		if (!is_free(set->slots[i]))
+			count_in_registers(&registers, set->slots[i]);
+	}
+	count = estimateHyperLogLog(&registers);
+	freeHyperLogLog(&registers);
+	return (uint64) count;
+}
+
+/* Hand all hashes to a reader; the set stays as it is. */
+void
+bf_distinct_read(BfDistinct *set, BfDistinctReader reader, void *argument)
+{
+	BfHash		run[BF_DISTINCT_READ_HASHES];
+	int			n = 0;
+
+	if (set->has_zero)
+		run[n++] = (BfHash) {0, 0};
+	for (uint64 i = 0; i < set->nslots; i++)
+	{
+		if (is_free(set->slots[i]))
+			continue;
+		if (n == BF_DISTINCT_READ_HASHES)
+		{
+			CHECK_FOR_INTERRUPTS();
+			reader(run, n, argument);
+			n = 0;
+		}
+		run[n++] = set->slots[i];
+	}
+	reader(run, n, argument);
+
+	for (uint64 done = 0; done < set->nfile; done += n)
+	{
+		CHECK_FOR_INTERRUPTS();
+		n = (int) Min(set->nfile - done, BF_DISTINCT_READ_HASHES);
+		bf_tempfile_read(set->file, done * sizeof(BfHash), run, n * sizeof(BfHash));
+		reader(run, n, argument);
+	}
+}

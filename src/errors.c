@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors.c
+ *	  Errors that more than one SQL function reports.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "errors.h"
+
+#include "filter.h"
+#include "utils/builtins.h"
+
+/* Report why what the user asked for cannot be had; return if it can. */
+void
+bf_check_params(BfParamsError error)
+{
+	switch (error)
+	{
+		case BF_PARAMS_OK:
+			return;
+		case BF_PARAMS_CAPACITY:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("capacity must be at least 1")));
+			break;
+		case BF_PARAMS_FPR:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("false positive rate must be greater than 0 and less than 1"),
+					 errhint("The rate is a fraction, not a percentage: 1%% is 0.01.")));
+			break;
+		case BF_PARAMS_FPR_TOO_SMALL:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("false positive rate is too small"),
+					 errdetail("It would need more than %d hashes of each key.",
+							   BF_MAX_HASHES)));
+			break;
+		case BF_PARAMS_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("filter would be too large"),
+					 errdetail("A filter has at most " UINT64_FORMAT " bits.",
+							   BF_MAX_BITS),
+					 errhint("Use a smaller capacity or a greater false positive rate, or several filters.")));
+			break;
+		case BF_PARAMS_BITS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("number of bits must be between 1 and " UINT64_FORMAT,
+							BF_MAX_BITS)));
+			break;
+		case BF_PARAMS_HASHES:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("number of hashes must be between 1 and %d",
+							BF_MAX_HASHES)));
+			break;
+	}
+}
+
+/* Report the difference if two filters of one type cannot be combined. */
+void
+bf_check_same_geometry(const BfFilter *left, const BfFilter *right)
+{
+	if (bf_filter_same_geometry(left, right))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("filters of different geometry cannot be combined"),
+			 errdetail("One has " UINT64_FORMAT " bits, %u hashes and hash \"%s\", the other " UINT64_FORMAT " bits, %u hashes and hash \"%s\".",
+					   left->bits, left->hashes,
+					   bf_scheme_name((BfScheme) left->scheme),
+					   right->bits, right->hashes,
+					   bf_scheme_name((BfScheme) right->scheme)),
+			 errhint("Create all of them with the same capacity, false positive rate and hash.")));
+}
+
+/* The hash scheme that a user named. */
+BfScheme
+bf_get_scheme(const text *name)
+{
+	char	   *string = text_to_cstring(name);
+	BfScheme	scheme;
+
+	if (!bf_scheme_by_name(string, &scheme))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized hash \"%s\"", string),
+				 errhint("Valid values are \"murmur64a\" and \"fnv1a\".")));
+	pfree(string);
+	return scheme;
+}

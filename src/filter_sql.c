@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter_sql.c
+ *	  SQL functions that change, probe and combine filters, one body for all
+ *	  types: a value knows its kind.
+ *
+ * None writes into its argument.  One that has nothing to change returns it.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "callsite.h"
+#include "errors.h"
+#include "filter.h"
+#include "gateway.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+BF_FUNCTION(bf_add);
+BF_FUNCTION(bf_add_all);
+BF_FUNCTION(bf_clear);
+BF_FUNCTION(bf_contains);
+BF_FUNCTION(bf_contained);
+BF_FUNCTION(bf_contains_each);
+BF_FUNCTION(bf_union);
+BF_FUNCTION(bf_intersect);
+
+/* Elements of an array between two looks whether the query was cancelled. */
+#define BF_KEYS_PER_INTERRUPT_CHECK		4096
+
+/* The elements of an array of keys; site tells their type. */
+static void
+get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count)
+{
+	deconstruct_array(DatumGetArrayTypeP(array), site->rule.type,
+					  site->element_length, site->element_by_value,
+					  site->element_align, keys, nulls, count);
+}
+
+/* bloom_add(filter, key); a NULL key adds nothing */
+Datum
+bf_add(PG_FUNCTION_ARGS)
+{
+	BfCallSite *site;
+	const BfFilter *filter;
+	BfFilter   *result;
+	BfHash		hash;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	site = bf_call_site(fcinfo, 1);
+	filter = BF_GETARG_FILTER(0);
+	hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, PG_GETARG_DATUM(1));
+	if (bf_filter_contains(filter, hash))
+		PG_RETURN_POINTER(filter);
+	result = bf_filter_copy(filter);
+	bf_filter_add(result, hash);
+	PG_RETURN_POINTER(result);
+}
+
+/* bloom_add_all(filter, keys); NULL elements, or a NULL array, add nothing */
+Datum
+bf_add_all(PG_FUNCTION_ARGS)
+{
+	BfCallSite *site;
+	BfFilter   *result;
+	Datum	   *keys;
+	bool	   *nulls;
+	int			count;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	site = bf_call_site_for_keys(fcinfo, 1);
+	get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
+	result = BF_GETARG_FILTER_COPY(0);
+	for (int i = 0; i < count; i++)
+	{
+		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!nulls[i])
+			bf_filter_add(result, bf_key_hash(&site->rule,
+											  (BfScheme) result->scheme, keys[i]));
+	}
+	PG_RETURN_POINTER(result);
+}
+
+/* bloom_clear(filter): an empty one, made for the same */
+Datum
+bf_clear(PG_FUNCTION_ARGS)
+{
+	BfFilter	header;
+
+	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
+	PG_RETURN_POINTER(bf_filter_empty_like(&header));
+}
+
+static bool
+contains(FunctionCallInfo fcinfo, int filter_argument, int key_argument)
+{
+	BfCallSite *site = bf_call_site(fcinfo, key_argument);
+	const BfFilter *filter = BF_GETARG_FILTER(filter_argument);
+
+	return bf_filter_contains(filter, bf_key_hash(&site->rule,
+												  (BfScheme) filter->scheme,
+												  PG_GETARG_DATUM(key_argument)));
+}
+
+/* filter @> key */
+Datum
+bf_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(contains(fcinfo, 0, 1));
+}
+
+/* key <@ filter */
+Datum
+bf_contained(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(contains(fcinfo, 1, 0));
+}
+
+/* bloom_contains_each(filter, keys): an array of the same shape, NULL for NULL */
+Datum
+bf_contains_each(PG_FUNCTION_ARGS)
+{
+	BfCallSite *site = bf_call_site_for_keys(fcinfo, 1);
+	const BfFilter *filter = BF_GETARG_FILTER(0);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	Datum	   *keys;
+	bool	   *nulls;
+	int			count;
+
+	get_keys(PointerGetDatum(array), site, &keys, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!nulls[i])
+			keys[i] = BoolGetDatum(bf_filter_contains(filter,
+													  bf_key_hash(&site->rule,
+																  (BfScheme) filter->scheme,
+																  keys[i])));
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(keys, nulls, ARR_NDIM(array),
+											 ARR_DIMS(array), ARR_LBOUND(array),
+											 BOOLOID, sizeof(bool), true,
+											 TYPALIGN_CHAR));
+}
+
+/* left | right */
+Datum
+bf_union(PG_FUNCTION_ARGS)
+{
+	const BfFilter *right = BF_GETARG_FILTER(1);
+	BfFilter   *result = BF_GETARG_FILTER_COPY(0);
+
+	bf_check_same_geometry(result, right);
+	bf_filter_union(result, right);
+	PG_RETURN_POINTER(result);
+}
+
+/* left & right */
+Datum
+bf_intersect(PG_FUNCTION_ARGS)
+{
+	const BfFilter *right = BF_GETARG_FILTER(1);
+	BfFilter   *result = BF_GETARG_FILTER_COPY(0);
+
+	bf_check_same_geometry(result, right);
+	bf_filter_intersect(result, right);
+	PG_RETURN_POINTER(result);
+}

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * gateway.h
+ *	  From an SQL datum to a filter: the only way in.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_GATEWAY_H
+#define BF_GATEWAY_H
+
+#include "format.h"
+
+extern const BfFilter *bf_get_filter(Datum datum, BfKind kind);
+extern BfFilter *bf_get_filter_copy(Datum datum, BfKind kind);
+extern Size bf_get_header(Datum datum, BfKind kind, BfFilter *header);
+
+#define BF_GETARG_FILTER(n)			bf_get_filter(PG_GETARG_DATUM(n), BF_KIND_ANY)
+#define BF_GETARG_FILTER_COPY(n)	bf_get_filter_copy(PG_GETARG_DATUM(n), BF_KIND_ANY)
+
+#endif							/* BF_GATEWAY_H */

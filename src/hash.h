@@ -1,0 +1,74 @@
+/*-------------------------------------------------------------------------
+ *
+ * hash.h
+ *	  The hash schemes, frozen: their ids and values are stored in filters
+ *	  and shared with other systems.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_HASH_H
+#define BF_HASH_H
+
+#include "compat.h"
+
+/* Stored in the header; 0 stays invalid so that a zeroed header is refused. */
+typedef enum BfScheme
+{
+	BF_SCHEME_MURMUR64A = 1,	/* RedisBloom's */
+	BF_SCHEME_FNV1A = 2			/* ling-base's common/bloom */
+} BfScheme;
+
+/*
+ * What a key becomes.  Position i of k is (h1 + i * h2 mod 2^64) mod m
+ * (Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006).
+ */
+typedef struct BfHash
+{
+	uint64		h1;
+	uint64		h2;
+} BfHash;
+
+extern uint64 bf_murmur64a(const void *key, size_t length, uint64 seed);
+extern uint64 bf_fnv1a(const void *key, size_t length, uint64 basis);
+extern BfHash bf_hash(BfScheme scheme, const void *key, size_t length);
+
+extern const char *bf_scheme_name(BfScheme scheme);
+extern bool bf_scheme_by_name(const char *name, BfScheme *scheme);
+
+/*
+ * Reduction modulo m without a division.  With r = floor((2^64 - 1) / m), the
+ * quotient estimate q = floor(h * r / 2^64) satisfies h / m - 2 < q <= h / m
+ * for every h, so h - q * m is below 2m and one subtraction makes it exact.
+ */
+typedef struct BfModulus
+{
+	uint64		m;
+	uint64		reciprocal;
+} BfModulus;
+
+static inline BfModulus
+bf_modulus(uint64 m)
+{
+	BfModulus	modulus;
+
+	modulus.m = m;
+	modulus.reciprocal = PG_UINT64_MAX / m;
+	return modulus;
+}
+
+static inline uint64
+bf_mod(BfModulus modulus, uint64 h)
+{
+#ifdef HAVE_INT128
+	uint64		q = (uint64) (((uint128) h * modulus.reciprocal) >> 64);
+	uint64		r = h - q * modulus.m;
+
+	return r >= modulus.m ? r - modulus.m : r;
+#else
+	return h % modulus.m;
+#endif
+}
+
+#endif							/* BF_HASH_H */

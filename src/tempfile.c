@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * tempfile.c
+ *	  A temporary file that is closed with a memory context.
+ *
+ * An aggregate's state has no end of its own: its memory context is reset when
+ * the group or the query is over, in a window as well as in a plain
+ * aggregate.  When a transaction aborts, its resource owner closes the file
+ * first, and the context must not do it again.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "tempfile.h"
+
+#include "access/xact.h"
+#include "storage/buffile.h"
+
+struct BfTempFile
+{
+	BufFile    *file;
+	int			end_segment;	/* where to append */
+	off_t		end_offset;
+	bool		at_end;
+	MemoryContextCallback callback;
+};
+
+static void
+close_with_context(void *argument)
+{
+	BfTempFile *file = (BfTempFile *) argument;
+
+	if (file->file != NULL && IsTransactionState())
+		BufFileClose(file->file);
+	file->file = NULL;
+}
+
+/* The file belongs to the query that runs and ends with context at the latest. */
+BfTempFile *
+bf_tempfile_create(MemoryContext context)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	BfTempFile *file = (BfTempFile *) palloc0(sizeof(BfTempFile));
+
+	file->callback.func = close_with_context;
+	file->callback.arg = file;
+	MemoryContextRegisterResetCallback(context, &file->callback);
+	file->file = BufFileCreateTemp(false);
+	file->at_end = true;
+	MemoryContextSwitchTo(old_context);
+	return file;
+}
+
+static void
+seek(BfTempFile *file, int segment, off_t offset)
+{
+	if (BufFileSeek(file->file, segment, offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file of an aggregate")));
+}
+
+void
+bf_tempfile_append(BfTempFile *file, const void *data, Size size)
+{
+	if (!file->at_end)
+		seek(file, file->end_segment, file->end_offset);
+	BufFileWrite(file->file, unconstify(void *, data), size);
+	BufFileTell(file->file, &file->end_segment, &file->end_offset);
+	file->at_end = true;
+}
+
+void
+bf_tempfile_read(BfTempFile *file, uint64 offset, void *data, Size size)
+{
+	seek(file, 0, (off_t) offset);
+	file->at_end = false;
+	if (BufFileRead(file->file, data, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from temporary file of an aggregate")));
+}

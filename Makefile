@@ -9,14 +9,22 @@ EXTENSION = bloomfilter
 MODULE_big = bloomfilter
 
 # free of the server: what the harnesses and the Redis extension link too
-ALGORITHMS = hash params bits format bloom filter
+ALGORITHMS = hash params bits format filter bloom counting scalable
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
-	aggregate bloom_sql bloomfilter callsite distinct errors filter_sql gateway \
-	info_sql io key keytype selectivity_sql sizing_agg tempfile)
+	aggregate bloom_sql bloomfilter callsite counting_sql distinct errors filter_sql gateway \
+	info_sql io key keytype scalable_sql selectivity_sql sizing_agg tempfile)
 
-DATA = $(wildcard sql/bloomfilter--*.sql)
+# The version is said once, in the control file.
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
 
-REGRESS = types keys golden functions aggregates errors estimates rates
+# The install script is joined from parts, one of them again for each type.
+SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
+TYPES = bloom counting_bloom scalable_bloom
+DATA_built = $(SCRIPT)
+DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
+
+REGRESS = types keys golden functions aggregates errors estimates rates \
+	counting scalable scalable_golden other_types
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.
@@ -41,6 +49,12 @@ $(error '$(PG_CONFIG)' has no server headers: install postgresql-server-dev, or 
 endif
 include $(PGXS)
 $(OBJS): $(wildcard src/*.h)
+
+$(SCRIPT): sql/$(EXTENSION).sql sql/filter.sql.in $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
+	{ cat sql/$(EXTENSION).sql; \
+	  for type in $(TYPES); do \
+	    echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in; echo; cat sql/$$type.sql; \
+	  done; } > $@.tmp && mv $@.tmp $@
 
 endif
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate.c
- *	  Aggregates whose state is one filter: bloom_agg with a capacity or a
- *	  template, bloom_union_agg, bloom_intersect_agg.
+ *	  Aggregates whose state is one filter, for all types: of keys with a
+ *	  capacity or a template, bloom_union_agg, bloom_intersect_agg.
  *
  * They differ in the transition and in how two states combine; final,
  * serialize and deserialize functions are the same.  The final function only
@@ -17,11 +17,15 @@
 
 #include "bloom.h"
 #include "callsite.h"
+#include "counting.h"
 #include "errors.h"
 #include "gateway.h"
 #include "io.h"
+#include "scalable.h"
 
 BF_FUNCTION(bf_agg_capacity_transition);
+BF_FUNCTION(bf_agg_counting_transition);
+BF_FUNCTION(bf_agg_scalable_transition);
 BF_FUNCTION(bf_agg_template_transition);
 BF_FUNCTION(bf_agg_union_transition);
 BF_FUNCTION(bf_agg_intersect_transition);
@@ -47,14 +51,15 @@ bf_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /* A state of its own memory around a filter that already lives in context. */
-BfAggregateState *
-bf_aggregate_begin(MemoryContext context, BfFilter *filter)
+static BfAggregateState *
+begin(MemoryContext context, BfFilter *filter)
 {
 	BfAggregateState *state = (BfAggregateState *)
 		MemoryContextAllocZero(context, sizeof(BfAggregateState));
 
 	state->filter = filter;
-	if (VARSIZE(filter) - BF_HEADER_SIZE >= BF_BATCH_MIN_PAYLOAD)
+	if (filter->kind == BF_KIND_BLOOM &&
+		VARSIZE(filter) - BF_HEADER_SIZE >= BF_BATCH_MIN_PAYLOAD)
 		state->pending = (BfHash *)
 			MemoryContextAlloc(context, BF_BATCH_KEYS * sizeof(BfHash));
 	return state;
@@ -64,16 +69,16 @@ bf_aggregate_begin(MemoryContext context, BfFilter *filter)
 static void
 flush_pending(BfAggregateState *state)
 {
-	bf_filter_add_batch(state->filter, state->pending, state->npending);
+	bf_bloom_add_batch(state->filter, state->pending, state->npending);
 	state->npending = 0;
 }
 
-void
-bf_aggregate_add(BfAggregateState *state, BfHash hash)
+static void
+add_hash(BfAggregateState *state, BfHash hash)
 {
 	if (state->pending == NULL)
 	{
-		bf_filter_add(state->filter, hash);
+		state->filter = bf_check_grown(bf_filter_add(state->filter, hash));
 		return;
 	}
 	state->pending[state->npending++] = hash;
@@ -88,7 +93,7 @@ state_copy(const BfAggregateState *state)
 	BfFilter   *filter = bf_filter_copy(state->filter);
 
 	if (state->npending > 0)
-		bf_filter_add_batch(filter, state->pending, state->npending);
+		bf_bloom_add_batch(filter, state->pending, state->npending);
 	return filter;
 }
 
@@ -100,8 +105,8 @@ get_state(FunctionCallInfo fcinfo, int argument)
 }
 
 /* Parameters of an aggregate are read at the first key of each group. */
-int64
-bf_aggregate_get_capacity(FunctionCallInfo fcinfo, int argument)
+static int64
+get_capacity(FunctionCallInfo fcinfo, int argument)
 {
 	if (PG_ARGISNULL(argument))
 		ereport(ERROR,
@@ -125,14 +130,35 @@ add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
 
-	bf_aggregate_add(state, bf_key_hash(&site->rule,
+	add_hash(state, bf_key_hash(&site->rule,
 										(BfScheme) state->filter->scheme,
 										PG_GETARG_DATUM(1)));
 }
 
-/* bloom_agg(key, capacity, fpr) */
-Datum
-bf_agg_capacity_transition(PG_FUNCTION_ARGS)
+/* An empty filter for an aggregate that is given a capacity and a rate. */
+static BfFilter *
+create_for_capacity(BfKind kind, int64 capacity, double fpr)
+{
+	BfGeometry	geometry;
+	BfFilter   *filter;
+
+	if (kind == BF_KIND_SCALABLE_BLOOM)
+	{
+		bf_check_params(bf_scalable_create(capacity, fpr, BF_DEFAULT_GROWTH,
+										   BF_DEFAULT_TIGHTENING,
+										   BF_SCHEME_MURMUR64A, &filter));
+		return filter;
+	}
+	bf_check_params(bf_params_for_capacity(capacity, fpr, &geometry));
+	if (kind == BF_KIND_BLOOM)
+		return bf_bloom_create(geometry, BF_SCHEME_MURMUR64A, (uint64) capacity, fpr);
+	bf_check_params(bf_counting_check_params(geometry, BF_DEFAULT_COUNTER_BITS));
+	return bf_counting_create(geometry, BF_DEFAULT_COUNTER_BITS,
+							  BF_SCHEME_MURMUR64A, (uint64) capacity, fpr);
+}
+
+static Datum
+capacity_transition(FunctionCallInfo fcinfo, BfKind kind)
 {
 	MemoryContext context = bf_aggregate_context(fcinfo);
 	BfAggregateState *state = get_state(fcinfo, 0);
@@ -146,18 +172,13 @@ bf_agg_capacity_transition(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 
-	capacity = bf_aggregate_get_capacity(fcinfo, 2);
+	capacity = get_capacity(fcinfo, 2);
 	fpr = bf_aggregate_get_fpr(fcinfo, 3);
 	if (state == NULL)
 	{
-		MemoryContext old_context;
-		BfGeometry	geometry;
+		MemoryContext old_context = MemoryContextSwitchTo(context);
 
-		bf_check_params(bf_params_for_capacity(capacity, fpr, &geometry));
-		old_context = MemoryContextSwitchTo(context);
-		state = bf_aggregate_begin(context,
-								   bf_bloom_create(geometry, BF_SCHEME_MURMUR64A,
-												   (uint64) capacity, fpr));
+		state = begin(context, create_for_capacity(kind, capacity, fpr));
 		MemoryContextSwitchTo(old_context);
 	}
 	else if ((uint64) capacity != state->filter->capacity || fpr != state->filter->fpr)
@@ -167,6 +188,27 @@ bf_agg_capacity_transition(PG_FUNCTION_ARGS)
 
 	add_key(fcinfo, state);
 	PG_RETURN_POINTER(state);
+}
+
+/* bloom_agg(key, capacity, fpr) */
+Datum
+bf_agg_capacity_transition(PG_FUNCTION_ARGS)
+{
+	return capacity_transition(fcinfo, BF_KIND_BLOOM);
+}
+
+/* counting_bloom_agg(key, capacity, fpr) */
+Datum
+bf_agg_counting_transition(PG_FUNCTION_ARGS)
+{
+	return capacity_transition(fcinfo, BF_KIND_COUNTING_BLOOM);
+}
+
+/* scalable_bloom_agg(key, initial_capacity, fpr) */
+Datum
+bf_agg_scalable_transition(PG_FUNCTION_ARGS)
+{
+	return capacity_transition(fcinfo, BF_KIND_SCALABLE_BLOOM);
 }
 
 /* bloom_agg(key, template): a filter made as the first row's template */
@@ -186,15 +228,15 @@ bf_agg_template_transition(PG_FUNCTION_ARGS)
 	if (state == NULL)
 	{
 		MemoryContext old_context;
-		BfFilter	header;
+		BfFilter   *head;
 
 		if (PG_ARGISNULL(2))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("template filter must not be null")));
-		bf_get_header(PG_GETARG_DATUM(2), BF_KIND_ANY, &header);
+		head = BF_GETARG_HEAD(2);
 		old_context = MemoryContextSwitchTo(context);
-		state = bf_aggregate_begin(context, bf_filter_empty_like(&header));
+		state = begin(context, bf_check_grown(bf_filter_empty_like(head)));
 		MemoryContextSwitchTo(old_context);
 	}
 
@@ -205,7 +247,7 @@ bf_agg_template_transition(PG_FUNCTION_ARGS)
 /* How the union and intersection aggregates take one filter in. */
 static Datum
 combine_filter(FunctionCallInfo fcinfo,
-			   void (*combine) (BfFilter *target, const BfFilter *source))
+			   BfFilter *(*combine) (BfFilter *target, const BfFilter *source))
 {
 	MemoryContext context = bf_aggregate_context(fcinfo);
 	BfAggregateState *state = get_state(fcinfo, 0);
@@ -230,7 +272,7 @@ combine_filter(FunctionCallInfo fcinfo,
 	else
 	{
 		bf_check_same_geometry(state->filter, filter);
-		combine(state->filter, filter);
+		state->filter = bf_check_grown(combine(state->filter, filter));
 	}
 	PG_FREE_IF_COPY(unconstify(BfFilter *, filter), 1);
 	PG_RETURN_POINTER(state);
@@ -253,7 +295,7 @@ bf_agg_intersect_transition(PG_FUNCTION_ARGS)
 /* How two states, of two workers, become one. */
 static Datum
 combine_states(FunctionCallInfo fcinfo,
-			   void (*combine) (BfFilter *target, const BfFilter *source))
+			   BfFilter *(*combine) (BfFilter *target, const BfFilter *source))
 {
 	MemoryContext context = bf_aggregate_context(fcinfo);
 	BfAggregateState *state = get_state(fcinfo, 0);
@@ -271,16 +313,17 @@ combine_states(FunctionCallInfo fcinfo,
 		MemoryContext old_context = MemoryContextSwitchTo(context);
 
 		/* the other state lives only as long as this call */
-		state = bf_aggregate_begin(context, state_copy(other));
+		state = begin(context, state_copy(other));
 		MemoryContextSwitchTo(old_context);
 		PG_RETURN_POINTER(state);
 	}
 
 	bf_check_same_geometry(state->filter, other->filter);
-	flush_pending(state);
-	combine(state->filter, other->filter);
+	if (state->npending > 0)
+		flush_pending(state);
+	state->filter = bf_check_grown(combine(state->filter, other->filter));
 	for (int i = 0; i < other->npending; i++)
-		bf_aggregate_add(state, other->pending[i]);
+		add_hash(state, other->pending[i]);
 	PG_RETURN_POINTER(state);
 }
 
@@ -324,7 +367,7 @@ bf_agg_deserialize(PG_FUNCTION_ARGS)
 	bytea	   *data = PG_GETARG_BYTEA_PP(0);
 
 	bf_aggregate_context(fcinfo);
-	PG_RETURN_POINTER(bf_aggregate_begin(CurrentMemoryContext,
+	PG_RETURN_POINTER(begin(CurrentMemoryContext,
 										 bf_import(VARDATA_ANY(data),
 												   VARSIZE_ANY_EXHDR(data),
 												   BF_KIND_ANY)));

@@ -24,9 +24,6 @@ typedef struct BfAggregateState
 } BfAggregateState;
 
 extern MemoryContext bf_aggregate_context(FunctionCallInfo fcinfo);
-extern BfAggregateState *bf_aggregate_begin(MemoryContext context, BfFilter *filter);
-extern void bf_aggregate_add(BfAggregateState *state, BfHash hash);
-extern int64 bf_aggregate_get_capacity(FunctionCallInfo fcinfo, int argument);
 extern double bf_aggregate_get_fpr(FunctionCallInfo fcinfo, int argument);
 
 #endif							/* BF_AGGREGATE_H */

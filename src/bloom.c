@@ -11,26 +11,9 @@
  */
 #include "bloom.h"
 
-static const char *bloom_check_header(const BfFilter *header);
-static uint64 bloom_payload_size(const BfFilter *header);
-static const char *bloom_check_payload(const BfFilter *filter);
-
-const BfFormat bf_bloom_format = {
-	.type_name = "bloom",
-	.check_header = bloom_check_header,
-	.payload_size = bloom_payload_size,
-	.check_payload = bloom_check_payload
-};
-
 static const char *
 bloom_check_header(const BfFilter *header)
 {
-	if (header->bits < 1 || header->bits > BF_MAX_BITS)
-		return "The number of bits is out of range.";
-	if (header->hashes < 1 || header->hashes > BF_MAX_HASHES)
-		return "The number of hashes is out of range.";
-	if (header->bits_set > header->bits)
-		return "More bits are said to be set than there are.";
 	if (header->detail != 0 || header->extra[0] != 0 || header->extra[1] != 0)
 		return "Reserved fields are set.";
 	return NULL;
@@ -70,16 +53,24 @@ bf_bloom_create(BfGeometry geometry, BfScheme scheme, uint64 capacity, double fp
 	return filter;
 }
 
-bool
-bf_bloom_contains(const BfFilter *filter, BfHash hash)
+static BfFilter *
+bloom_empty_like(const BfFilter *header)
+{
+	return bf_bloom_create(bf_geometry(header), (BfScheme) header->scheme,
+						   header->capacity, header->fpr);
+}
+
+static bool
+bloom_contains(const BfFilter *filter, BfHash hash)
 {
 	return bf_positions_are_set(filter->payload, bf_geometry(filter), hash);
 }
 
-void
-bf_bloom_add(BfFilter *filter, BfHash hash)
+static BfFilter *
+bloom_add(BfFilter *filter, BfHash hash)
 {
 	filter->bits_set += bf_positions_set(filter->payload, bf_geometry(filter), hash);
+	return filter;
 }
 
 /*
@@ -123,30 +114,52 @@ bf_bloom_add_batch(BfFilter *filter, const BfHash *hashes, int count)
 	filter->bits_set += fresh;
 }
 
-/* What target was made for becomes the larger of both, whatever the order. */
-static void
-widen_promise(BfFilter *target, const BfFilter *source)
+static bool
+bloom_same_geometry(const BfFilter *a, const BfFilter *b)
 {
-	target->capacity = Max(target->capacity, source->capacity);
-	target->fpr = Max(target->fpr, source->fpr);
+	return a->bits == b->bits && a->hashes == b->hashes && a->scheme == b->scheme;
 }
 
-/* target |= source; the caller has compared geometry and scheme. */
-void
-bf_bloom_union(BfFilter *target, const BfFilter *source)
+static BfFilter *
+bloom_unite(BfFilter *target, const BfFilter *source)
 {
 	target->bits_set = bf_bits_or(target->payload, source->payload,
 								  bf_bits_bytes(target->bits));
-	widen_promise(target, source);
+	bf_filter_widen_promise(target, source);
+	return target;
 }
 
-/* target &= source; the caller has compared geometry and scheme. */
-void
-bf_bloom_intersect(BfFilter *target, const BfFilter *source)
+static void
+bloom_intersect(BfFilter *target, const BfFilter *source)
 {
 	target->bits_set = bf_bits_and(target->payload, source->payload,
 								   bf_bits_bytes(target->bits));
-	widen_promise(target, source);
+	bf_filter_widen_promise(target, source);
+}
+
+/* The estimates of a filter of one array: a counting filter shares them. */
+double
+bf_bloom_count(const BfFilter *header)
+{
+	return bf_count_for_fill(bf_geometry(header), header->bits_set);
+}
+
+double
+bf_bloom_fpr(const BfFilter *header)
+{
+	return bf_fpr_for_fill(bf_geometry(header), header->bits_set);
+}
+
+double
+bf_bloom_fpr_bound(const BfFilter *header)
+{
+	return Max(header->fpr, bf_bloom_fpr(header));
+}
+
+static BfFilter *
+bloom_to_bloom(const BfFilter *filter)
+{
+	return unconstify(BfFilter *, filter);
 }
 
 /* How many bits the union of two filters of one geometry would have set. */
@@ -155,3 +168,22 @@ bf_bloom_union_bits_set(const BfFilter *a, const BfFilter *b)
 {
 	return bf_bits_count_or(a->payload, b->payload, bf_bits_bytes(a->bits));
 }
+
+const BfMethods bf_bloom_methods = {
+	.format = {
+		.type_name = "bloom",
+		.check_header = bloom_check_header,
+		.payload_size = bloom_payload_size,
+		.check_payload = bloom_check_payload
+	},
+	.empty_like = bloom_empty_like,
+	.contains = bloom_contains,
+	.add = bloom_add,
+	.same_geometry = bloom_same_geometry,
+	.unite = bloom_unite,
+	.intersect = bloom_intersect,
+	.count = bf_bloom_count,
+	.fpr = bf_bloom_fpr,
+	.fpr_bound = bf_bloom_fpr_bound,
+	.to_bloom = bloom_to_bloom
+};

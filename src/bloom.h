@@ -11,9 +11,9 @@
 #define BF_BLOOM_H
 
 #include "bits.h"
-#include "format.h"
+#include "filter.h"
 
-extern const BfFormat bf_bloom_format;
+extern const BfMethods bf_bloom_methods;
 
 /*
  * The k positions of a key in an array of bits: also what a layer of a
@@ -48,11 +48,10 @@ bf_positions_set(uint8 *bytes, BfGeometry geometry, BfHash hash)
 
 extern BfFilter *bf_bloom_create(BfGeometry geometry, BfScheme scheme,
 								 uint64 capacity, double fpr);
-extern bool bf_bloom_contains(const BfFilter *filter, BfHash hash);
-extern void bf_bloom_add(BfFilter *filter, BfHash hash);
 extern void bf_bloom_add_batch(BfFilter *filter, const BfHash *hashes, int count);
-extern void bf_bloom_union(BfFilter *target, const BfFilter *source);
-extern void bf_bloom_intersect(BfFilter *target, const BfFilter *source);
+extern double bf_bloom_count(const BfFilter *header);
+extern double bf_bloom_fpr(const BfFilter *header);
+extern double bf_bloom_fpr_bound(const BfFilter *header);
 extern uint64 bf_bloom_union_bits_set(const BfFilter *a, const BfFilter *b);
 
 #endif							/* BF_BLOOM_H */

@@ -10,6 +10,7 @@
 #ifndef BF_CALLSITE_H
 #define BF_CALLSITE_H
 
+#include "format.h"
 #include "key.h"
 
 /* Kept in fn_extra, so it lives as long as the query's expression. */
@@ -23,5 +24,9 @@ typedef struct BfCallSite
 
 extern BfCallSite *bf_call_site(FunctionCallInfo fcinfo, int key_argument);
 extern BfCallSite *bf_call_site_for_keys(FunctionCallInfo fcinfo, int keys_argument);
+
+/* in filter_sql.c: what bloom_add_all and bloom_remove_all share */
+extern Datum bf_change_by_keys(FunctionCallInfo fcinfo,
+							   BfFilter *(*change) (BfFilter *filter, BfHash hash));
 
 #endif							/* BF_CALLSITE_H */

@@ -9,7 +9,8 @@
  */
 #include "errors.h"
 
-#include "filter.h"
+#include "counting.h"
+#include "scalable.h"
 #include "utils/builtins.h"
 
 /* Report why what the user asked for cannot be had; return if it can. */
@@ -58,6 +59,63 @@ bf_check_params(BfParamsError error)
 					 errmsg("number of hashes must be between 1 and %d",
 							BF_MAX_HASHES)));
 			break;
+		case BF_PARAMS_COUNTER_BITS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("bits of a counter must be 4 or 8")));
+			break;
+		case BF_PARAMS_TOO_MANY_COUNTERS:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("filter would be too large"),
+					 errdetail("The counters of a filter take at most " UINT64_FORMAT " bytes.",
+							   BF_MAX_PAYLOAD),
+					 errhint("Use a smaller capacity, a greater false positive rate or counters of 4 bits, or several filters.")));
+			break;
+		case BF_PARAMS_GROWTH:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("growth must be between 1 and %d", BF_MAX_GROWTH)));
+			break;
+		case BF_PARAMS_TIGHTENING:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("tightening must be greater than 0 and less than 1")));
+			break;
+	}
+}
+
+/* Report that a filter could not grow; otherwise return it. */
+BfFilter *
+bf_check_grown(BfFilter *filter)
+{
+	if (filter == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("scalable filter cannot grow any further"),
+				 errdetail("A filter has at most " UINT64_FORMAT " bits in %d layers, and a layer at most %d hashes.",
+						   BF_MAX_BITS, BF_MAX_LAYERS, BF_MAX_HASHES),
+				 errhint("Create it with a greater initial capacity or growth.")));
+	return filter;
+}
+
+/* What must be the same in filters that are combined. */
+static char *
+describe_geometry(const BfFilter *filter)
+{
+	const char *scheme = bf_scheme_name((BfScheme) filter->scheme);
+
+	switch ((BfKind) filter->kind)
+	{
+		case BF_KIND_COUNTING_BLOOM:
+			return psprintf(UINT64_FORMAT " counters of %u bits, %u hashes and hash \"%s\"",
+							filter->bits, bf_counting_counter_bits(filter),
+							filter->hashes, scheme);
+		case BF_KIND_SCALABLE_BLOOM:
+			return psprintf("hash \"%s\"", scheme);
+		default:
+			return psprintf(UINT64_FORMAT " bits, %u hashes and hash \"%s\"",
+							filter->bits, filter->hashes, scheme);
 	}
 }
 
@@ -70,11 +128,8 @@ bf_check_same_geometry(const BfFilter *left, const BfFilter *right)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("filters of different geometry cannot be combined"),
-			 errdetail("One has " UINT64_FORMAT " bits, %u hashes and hash \"%s\", the other " UINT64_FORMAT " bits, %u hashes and hash \"%s\".",
-					   left->bits, left->hashes,
-					   bf_scheme_name((BfScheme) left->scheme),
-					   right->bits, right->hashes,
-					   bf_scheme_name((BfScheme) right->scheme)),
+			 errdetail("One has %s, the other %s.",
+					   describe_geometry(left), describe_geometry(right)),
 			 errhint("Create all of them with the same capacity, false positive rate and hash.")));
 }
 

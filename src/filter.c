@@ -2,7 +2,7 @@
  *
  * filter.c
  *	  What every kind of Bloom filter can do: dispatch to the kind, and the
- *	  estimates that only need the header.
+ *	  estimates about two filters.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -13,82 +13,136 @@
 #include <math.h>
 
 #include "bloom.h"
+#include "counting.h"
+#include "scalable.h"
+
+/* The kind's table, or NULL for a kind that does not exist. */
+const BfMethods *
+bf_methods(BfKind kind)
+{
+	switch (kind)
+	{
+		case BF_KIND_BLOOM:
+			return &bf_bloom_methods;
+		case BF_KIND_COUNTING_BLOOM:
+			return &bf_counting_methods;
+		case BF_KIND_SCALABLE_BLOOM:
+			return &bf_scalable_methods;
+		case BF_KIND_ANY:
+			break;
+	}
+	return NULL;
+}
+
+static inline const BfMethods *
+methods_of(const BfFilter *filter)
+{
+	return bf_methods((BfKind) filter->kind);
+}
 
 /* A copy in the current memory context. */
 BfFilter *
 bf_filter_copy(const BfFilter *filter)
 {
-	Size		size = (Size) bf_format_size(filter);
+	size_t		size = (size_t) bf_format_size(filter);
 	BfFilter   *copy = (BfFilter *) palloc(size);
 
 	memcpy(copy, filter, size);
 	return copy;
 }
 
-/* An empty filter made as another one; only that one's header is read. */
+/* An empty filter made as another one; only that one's head is read. */
 BfFilter *
-bf_filter_empty_like(const BfFilter *header)
+bf_filter_empty_like(const BfFilter *head)
 {
-	return bf_bloom_create(bf_geometry(header), (BfScheme) header->scheme,
-						   header->capacity, header->fpr);
+	return methods_of(head)->empty_like(head);
 }
 
 bool
 bf_filter_contains(const BfFilter *filter, BfHash hash)
 {
-	return bf_bloom_contains(filter, hash);
+	return methods_of(filter)->contains(filter, hash);
 }
 
-void
+/* See BfMethods about growing. */
+BfFilter *
 bf_filter_add(BfFilter *filter, BfHash hash)
 {
-	bf_bloom_add(filter, hash);
+	return methods_of(filter)->add(filter, hash);
 }
 
-void
-bf_filter_add_batch(BfFilter *filter, const BfHash *hashes, int count)
-{
-	bf_bloom_add_batch(filter, hashes, count);
-}
-
-/* Whether union and intersection of two filters of one kind make sense. */
+/* Whether two filters of one type can be combined. */
 bool
 bf_filter_same_geometry(const BfFilter *a, const BfFilter *b)
 {
-	return a->bits == b->bits && a->hashes == b->hashes && a->scheme == b->scheme;
+	return a->kind == b->kind && methods_of(a)->same_geometry(a, b);
 }
 
-void
+/* target |= source; the caller has compared geometries. */
+BfFilter *
 bf_filter_union(BfFilter *target, const BfFilter *source)
 {
-	bf_bloom_union(target, source);
+	return methods_of(target)->unite(target, source);
 }
 
-void
+/* target &= source; the caller has compared geometries. */
+BfFilter *
 bf_filter_intersect(BfFilter *target, const BfFilter *source)
 {
-	bf_bloom_intersect(target, source);
+	methods_of(target)->intersect(target, source);
+	return target;
+}
+
+/* What target was made for becomes the larger of both, whatever the order. */
+void
+bf_filter_widen_promise(BfFilter *target, const BfFilter *source)
+{
+	target->capacity = Max(target->capacity, source->capacity);
+	target->fpr = Max(target->fpr, source->fpr);
+}
+
+/* The share of the bits that are set. */
+double
+bf_filter_fill(const BfFilter *header)
+{
+	return (double) header->bits_set / (double) header->bits;
 }
 
 /* Estimated number of distinct keys; Infinity for a full filter. */
 double
-bf_filter_count(const BfFilter *header)
+bf_filter_count(const BfFilter *head)
 {
-	return bf_count_for_fill(bf_geometry(header), header->bits_set);
+	return methods_of(head)->count(head);
 }
 
 /* The rate at which absent keys pass now. */
 double
-bf_filter_fpr(const BfFilter *header)
+bf_filter_fpr(const BfFilter *head)
 {
-	return bf_fpr_for_fill(bf_geometry(header), header->bits_set);
+	return methods_of(head)->fpr(head);
+}
+
+/* The rate that is kept while each layer holds what it was made for. */
+double
+bf_filter_fpr_bound(const BfFilter *head)
+{
+	return methods_of(head)->fpr_bound(head);
 }
 
 /* Estimated number of distinct keys in either of two filters. */
 double
 bf_filter_union_count(const BfFilter *a, const BfFilter *b)
 {
-	return bf_count_for_fill(bf_geometry(a), bf_bloom_union_bits_set(a, b));
+	BfFilter   *plain_a = methods_of(a)->to_bloom(a);
+	BfFilter   *plain_b = methods_of(b)->to_bloom(b);
+	double		count;
+
+	count = bf_count_for_fill(bf_geometry(a), bf_bloom_union_bits_set(plain_a, plain_b));
+	if (plain_a != a)
+		pfree(plain_a);
+	if (plain_b != b)
+		pfree(plain_b);
+	return count;
 }
 
 /*
@@ -123,11 +177,12 @@ double
 bf_filter_jaccard(const BfFilter *a, const BfFilter *b)
 {
 	double		count_union = bf_filter_union_count(a, b);
-	double		count_shared = bf_filter_intersect_count(a, b);
+	double		count_shared = intersect_count(bf_filter_count(a), bf_filter_count(b),
+											   count_union);
 
 	if (count_union == count_shared)
 		return 1.0;
 	if (isinf(count_union))
 		return 0.0;
-	return count_shared / count_union;
+	return Min(1.0, count_shared / count_union);
 }

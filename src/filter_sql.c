@@ -55,16 +55,20 @@ bf_add(PG_FUNCTION_ARGS)
 	site = bf_call_site(fcinfo, 1);
 	filter = BF_GETARG_FILTER(0);
 	hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, PG_GETARG_DATUM(1));
-	if (bf_filter_contains(filter, hash))
+	/* a counter counts a key again, a bit is already set */
+	if (filter->kind != BF_KIND_COUNTING_BLOOM && bf_filter_contains(filter, hash))
 		PG_RETURN_POINTER(filter);
 	result = bf_filter_copy(filter);
-	bf_filter_add(result, hash);
-	PG_RETURN_POINTER(result);
+	PG_RETURN_POINTER(bf_check_grown(bf_filter_add(result, hash)));
 }
 
-/* bloom_add_all(filter, keys); NULL elements, or a NULL array, add nothing */
+/*
+ * Apply a change to a filter for each key in an array; NULL elements, and a
+ * NULL array, change nothing.
+ */
 Datum
-bf_add_all(PG_FUNCTION_ARGS)
+bf_change_by_keys(FunctionCallInfo fcinfo,
+				  BfFilter *(*change) (BfFilter *filter, BfHash hash))
 {
 	BfCallSite *site;
 	BfFilter   *result;
@@ -85,20 +89,26 @@ bf_add_all(PG_FUNCTION_ARGS)
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
-			bf_filter_add(result, bf_key_hash(&site->rule,
-											  (BfScheme) result->scheme, keys[i]));
+			result = bf_check_grown(change(result,
+										   bf_key_hash(&site->rule,
+													   (BfScheme) result->scheme,
+													   keys[i])));
 	}
 	PG_RETURN_POINTER(result);
+}
+
+/* bloom_add_all(filter, keys) */
+Datum
+bf_add_all(PG_FUNCTION_ARGS)
+{
+	return bf_change_by_keys(fcinfo, bf_filter_add);
 }
 
 /* bloom_clear(filter): an empty one, made for the same */
 Datum
 bf_clear(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_POINTER(bf_filter_empty_like(&header));
+	PG_RETURN_POINTER(bf_check_grown(bf_filter_empty_like(BF_GETARG_HEAD(0))));
 }
 
 static bool
@@ -162,8 +172,7 @@ bf_union(PG_FUNCTION_ARGS)
 	BfFilter   *result = BF_GETARG_FILTER_COPY(0);
 
 	bf_check_same_geometry(result, right);
-	bf_filter_union(result, right);
-	PG_RETURN_POINTER(result);
+	PG_RETURN_POINTER(bf_check_grown(bf_filter_union(result, right)));
 }
 
 /* left & right */

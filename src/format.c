@@ -6,8 +6,10 @@
  * Every way in ends in bf_format_accept(): text, binary, the cast from bytea
  * and the aggregate deserializers.  What is already in the server was accepted
  * once, so bf_format_check() only makes sure that no access can leave the
- * value, in constant time.  Copies between native and portable form are made
- * field by field.
+ * value, without reading the payload.  Copies between native and portable form
+ * are made field by field.
+ *
+ * A value's head is its header and the fields at the start of its payload.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -15,31 +17,23 @@
  */
 #include "format.h"
 
-#include "bloom.h"
+#include "filter.h"
 #include "port/pg_bswap.h"
 
 /* The kind's part of the format, or NULL for a kind that does not exist. */
 const BfFormat *
-bf_format(const BfFilter *header)
+bf_format(BfKind kind)
 {
-	switch ((BfKind) header->kind)
-	{
-		case BF_KIND_BLOOM:
-			return &bf_bloom_format;
-		case BF_KIND_ANY:
-			break;
-	}
-	return NULL;
+	const BfMethods *methods = bf_methods(kind);
+
+	return methods ? &methods->format : NULL;
 }
 
 const char *
 bf_format_type_name(BfKind kind)
 {
-	BfFilter	header = {0};
-	const BfFormat *format;
+	const BfFormat *format = bf_format(kind);
 
-	header.kind = (uint8) kind;
-	format = bf_format(&header);
 	return format ? format->type_name : "filter";
 }
 
@@ -47,7 +41,7 @@ bf_format_type_name(BfKind kind)
 const char *
 bf_format_check_header(const BfFilter *header, BfKind kind)
 {
-	const BfFormat *format = bf_format(header);
+	const BfFormat *format = bf_format((BfKind) header->kind);
 
 	if (format == NULL)
 		return "The kind of filter is unknown.";
@@ -63,25 +57,52 @@ bf_format_check_header(const BfFilter *header, BfKind kind)
 		return "The capacity is out of range.";
 	if (bf_params_check_fpr(header->fpr) != BF_PARAMS_OK)
 		return "The false positive rate is out of range.";
+	if (header->bits < 1 || header->bits > BF_MAX_BITS)
+		return "The number of bits is out of range.";
+	if (header->hashes < 1 || header->hashes > BF_MAX_HASHES)
+		return "The number of hashes is out of range.";
+	if (header->bits_set > header->bits)
+		return "More bits are said to be set than there are.";
 	return format->check_header(header);
 }
 
-/* The whole size, varlena word included, of a value with a checked header. */
+/* The size of the head of a value with a checked header. */
 uint64
-bf_format_size(const BfFilter *header)
+bf_format_head_size(const BfFilter *header)
 {
-	return BF_HEADER_SIZE + bf_format(header)->payload_size(header);
+	const BfFormat *format = bf_format((BfKind) header->kind);
+
+	return BF_HEADER_SIZE +
+		(format->fields_size ? format->fields_size(header) : 0);
 }
 
-/* Whether a value of size bytes in native form may be worked on. */
+/* The whole size, varlena word included, of a value with a checked head. */
+uint64
+bf_format_size(const BfFilter *head)
+{
+	return BF_HEADER_SIZE + bf_format((BfKind) head->kind)->payload_size(head);
+}
+
+/*
+ * Whether a value of size bytes in native form may be worked on.  Nothing
+ * behind its head is read.
+ */
 const char *
-bf_format_check(const BfFilter *value, size_t size, BfKind kind)
+bf_format_check(const BfFilter *value, uint64 size, BfKind kind)
 {
 	const char *problem;
+	const BfFormat *format;
 
 	if (size < BF_HEADER_SIZE)
 		return "The value is shorter than a header.";
 	problem = bf_format_check_header(value, kind);
+	if (problem != NULL)
+		return problem;
+	if (size < bf_format_head_size(value))
+		return "The value is shorter than its header says.";
+	format = bf_format((BfKind) value->kind);
+	if (format->check_fields != NULL)
+		problem = format->check_fields(value);
 	if (problem == NULL && bf_format_size(value) != size)
 		problem = "The size of the value does not fit its header.";
 	return problem;
@@ -112,26 +133,39 @@ swap_header(BfFilter *header)
  * answer what is wrong with it.  The varlena word is the caller's business.
  */
 const char *
-bf_format_accept(BfFilter *value, size_t size, BfKind kind)
+bf_format_accept(BfFilter *value, uint64 size, BfKind kind)
 {
 	const char *problem;
+	const BfFormat *format;
 
 	if (size < BF_HEADER_SIZE)
 		return "The value is shorter than a header.";
 	swap_header(value);
+	problem = bf_format_check_header(value, kind);
+	if (problem != NULL)
+		return problem;
+	if (size < bf_format_head_size(value))
+		return "The value is shorter than its header says.";
+	format = bf_format((BfKind) value->kind);
+	if (format->swap_fields != NULL)
+		format->swap_fields(value);
 	problem = bf_format_check(value, size, kind);
 	if (problem == NULL)
-		problem = bf_format(value)->check_payload(value);
+		problem = format->check_payload(value);
 	return problem;
 }
 
-/* Write the header's BF_PORTABLE_HEADER_SIZE bytes of portable form. */
+/*
+ * Write the head in portable form; what follows it needs no conversion.
+ * Portable has room for a head and is a filter only in name.
+ */
 void
-bf_format_export_header(const BfFilter *filter, uint8 *portable)
+bf_format_export_head(const BfFilter *filter, BfFilter *portable)
 {
-	BfFilter	header;
+	const BfFormat *format = bf_format((BfKind) filter->kind);
 
-	memcpy(&header, filter, BF_HEADER_SIZE);
-	swap_header(&header);
-	memcpy(portable, (uint8 *) &header + sizeof(int32), BF_PORTABLE_HEADER_SIZE);
+	memcpy(portable, filter, bf_format_head_size(filter));
+	if (format->swap_fields != NULL)
+		format->swap_fields(portable);
+	swap_header(portable);
 }

@@ -20,14 +20,17 @@
 typedef enum BfKind
 {
 	BF_KIND_ANY = 0,			/* asks a check to accept every kind */
-	BF_KIND_BLOOM = 1
+	BF_KIND_BLOOM = 1,
+	BF_KIND_COUNTING_BLOOM = 2,
+	BF_KIND_SCALABLE_BLOOM = 3
 } BfKind;
 
 /*
  * A filter as a varlena: 64 bytes of header in native byte order, then the
- * payload, which every kind defines for itself.  Fields that a kind does not
- * use are zero, and input with anything else there is refused, so that a
- * later version can give them a meaning.
+ * payload, which every kind defines for itself: first fields, if it has any,
+ * in native byte order too, then bytes that are the same on every machine.
+ * Header fields that a kind does not use are zero, and input with anything
+ * else there is refused, so that a later version can give them a meaning.
  */
 typedef struct BfFilter
 {
@@ -37,12 +40,12 @@ typedef struct BfFilter
 	uint8		scheme;			/* BfScheme */
 	uint8		flags;			/* none yet */
 	uint32		hashes;			/* positions of a key */
-	uint32		detail;			/* of the kind; a bloom has none */
+	uint32		detail;			/* of the kind */
 	uint64		bits;			/* positions there are */
 	uint64		capacity;		/* keys it was made for */
 	float8		fpr;			/* rate it was made for */
 	uint64		bits_set;		/* kept true by every operation */
-	uint64		extra[2];		/* of the kind; a bloom has none */
+	uint64		extra[2];		/* of the kind */
 	uint8		payload[FLEXIBLE_ARRAY_MEMBER];
 } BfFilter;
 
@@ -51,22 +54,27 @@ typedef struct BfFilter
 StaticAssertDecl(BF_HEADER_SIZE == 64, "the filter header must have 64 bytes");
 
 /*
- * The portable form is the header without its varlena word, big-endian, then
- * the payload.  It has the size of the varlena's data, so input is read to
- * its final place and converted there.
+ * The portable form is the header without its varlena word and the payload's
+ * fields, both big-endian, then the other bytes.  It has the size of the
+ * varlena's data, so input is read to its final place and converted there.
  */
 #define BF_PORTABLE_HEADER_SIZE		(BF_HEADER_SIZE - sizeof(int32))
 
 /*
  * What the format must know of a kind.  The checks answer NULL or what is
- * wrong, as a sentence for errdetail; check_payload also compares bits_set
- * with the payload.
+ * wrong, as a sentence for errdetail; each may rely on those before it.
  */
 typedef struct BfFormat
 {
 	const char *type_name;
 	const char *(*check_header) (const BfFilter *header);
-	uint64		(*payload_size) (const BfFilter *header);
+
+	/* of a payload that begins with fields, otherwise NULL */
+	uint64		(*fields_size) (const BfFilter *header);
+	void		(*swap_fields) (BfFilter *filter);
+	const char *(*check_fields) (const BfFilter *head);
+
+	uint64		(*payload_size) (const BfFilter *head);
 	const char *(*check_payload) (const BfFilter *filter);
 } BfFormat;
 
@@ -80,12 +88,13 @@ bf_geometry(const BfFilter *filter)
 	return geometry;
 }
 
-extern const BfFormat *bf_format(const BfFilter *header);
+extern const BfFormat *bf_format(BfKind kind);
 extern const char *bf_format_type_name(BfKind kind);
 extern const char *bf_format_check_header(const BfFilter *header, BfKind kind);
-extern uint64 bf_format_size(const BfFilter *header);
-extern const char *bf_format_check(const BfFilter *value, size_t size, BfKind kind);
-extern const char *bf_format_accept(BfFilter *value, size_t size, BfKind kind);
-extern void bf_format_export_header(const BfFilter *filter, uint8 *portable);
+extern uint64 bf_format_head_size(const BfFilter *header);
+extern uint64 bf_format_size(const BfFilter *head);
+extern const char *bf_format_check(const BfFilter *value, uint64 size, BfKind kind);
+extern const char *bf_format_accept(BfFilter *value, uint64 size, BfKind kind);
+extern void bf_format_export_head(const BfFilter *filter, BfFilter *portable);
 
 #endif							/* BF_FORMAT_H */

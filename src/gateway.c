@@ -49,26 +49,46 @@ bf_get_filter_copy(Datum datum, BfKind kind)
 	return filter;
 }
 
-/*
- * Only the header, without fetching a stored payload.  Returns the size of
- * the whole value.
- */
-Size
-bf_get_header(Datum datum, BfKind kind, BfFilter *header)
+/* Copy the first size bytes of a value without fetching the others. */
+static void
+fetch_start(Datum datum, BfFilter *head, Size size)
 {
-	Size		size = toast_raw_datum_size(datum);
-	struct varlena *slice;
-	const char *problem;
+	struct varlena *slice = PG_DETOAST_DATUM_SLICE(datum, 0, (int32) (size - VARHDRSZ));
 
-	slice = PG_DETOAST_DATUM_SLICE(datum, 0, BF_PORTABLE_HEADER_SIZE);
-	memset(header, 0, BF_HEADER_SIZE);
-	memcpy((char *) header + sizeof(int32), VARDATA(slice),
-		   Min(VARSIZE(slice) - VARHDRSZ, BF_PORTABLE_HEADER_SIZE));
-	problem = bf_format_check(header, size, kind);
-	if (problem != NULL)
-		report_damage(kind, problem);
-	SET_VARSIZE(header, size);
+	memcpy(VARDATA(head), VARDATA_ANY(slice),
+		   Min(VARSIZE_ANY_EXHDR(slice), size - VARHDRSZ));
 	if ((Pointer) slice != DatumGetPointer(datum))
 		pfree(slice);
-	return size;
+}
+
+/*
+ * Only the head, for what reads no payload.  Its VARSIZE is that of the whole
+ * value.
+ */
+BfFilter *
+bf_get_head(Datum datum, BfKind kind)
+{
+	Size		size = toast_raw_datum_size(datum);
+	BfFilter   *head = (BfFilter *) palloc0(BF_HEADER_SIZE);
+	const char *problem = NULL;
+
+	fetch_start(datum, head, BF_HEADER_SIZE);
+	if (size < BF_HEADER_SIZE)
+		problem = "The value is shorter than a header.";
+	else
+		problem = bf_format_check_header(head, kind);
+	if (problem == NULL && bf_format_head_size(head) > BF_HEADER_SIZE)
+	{
+		Size		head_size = (Size) bf_format_head_size(head);
+
+		head = (BfFilter *) repalloc(head, head_size);
+		memset(head->payload, 0, head_size - BF_HEADER_SIZE);
+		fetch_start(datum, head, head_size);
+	}
+	if (problem == NULL)
+		problem = bf_format_check(head, size, kind);
+	if (problem != NULL)
+		report_damage(kind, problem);
+	SET_VARSIZE(head, size);
+	return head;
 }

@@ -14,9 +14,10 @@
 
 extern const BfFilter *bf_get_filter(Datum datum, BfKind kind);
 extern BfFilter *bf_get_filter_copy(Datum datum, BfKind kind);
-extern Size bf_get_header(Datum datum, BfKind kind, BfFilter *header);
+extern BfFilter *bf_get_head(Datum datum, BfKind kind);
 
 #define BF_GETARG_FILTER(n)			bf_get_filter(PG_GETARG_DATUM(n), BF_KIND_ANY)
+#define BF_GETARG_HEAD(n)			bf_get_head(PG_GETARG_DATUM(n), BF_KIND_ANY)
 #define BF_GETARG_FILTER_COPY(n)	bf_get_filter_copy(PG_GETARG_DATUM(n), BF_KIND_ANY)
 
 #endif							/* BF_GATEWAY_H */

@@ -9,11 +9,13 @@
  *-------------------------------------------------------------------------
  */
 #include "bits.h"
+#include "counting.h"
 #include "errors.h"
-#include "filter.h"
 #include "funcapi.h"
 #include "gateway.h"
+#include "scalable.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 BF_FUNCTION(bf_info);
 BF_FUNCTION(bf_info_bits);
@@ -22,6 +24,8 @@ BF_FUNCTION(bf_info_capacity);
 BF_FUNCTION(bf_info_fill);
 BF_FUNCTION(bf_info_count);
 BF_FUNCTION(bf_info_fpr);
+BF_FUNCTION(bf_info_layers);
+BF_FUNCTION(bf_info_saturated);
 BF_FUNCTION(bf_estimate);
 BF_FUNCTION(bf_estimate_expected_fpr);
 BF_FUNCTION(bf_estimate_max_count);
@@ -42,99 +46,178 @@ enum
 	INFO_FILL,
 	INFO_ESTIMATED_COUNT,
 	INFO_ESTIMATED_FPR,
+	INFO_FPR_BOUND,
 	INFO_SIZE_BYTES,
 	INFO_LAYERS,
+	INFO_COUNTER_BITS,
+	INFO_SATURATED,
+	INFO_GROWTH,
+	INFO_TIGHTENING,
 	INFO_COLUMNS
 };
 
-static double
-fill(const BfFilter *header)
+/* Columns of bloom_layers, likewise. */
+enum
 {
-	return (double) header->bits_set / (double) header->bits;
+	LAYER_NUMBER,
+	LAYER_BITS,
+	LAYER_HASHES,
+	LAYER_CAPACITY,
+	LAYER_KEYS,
+	LAYER_TARGET_FPR,
+	LAYER_BITS_SET,
+	LAYER_FILL,
+	LAYER_ESTIMATED_COUNT,
+	LAYER_ESTIMATED_FPR,
+	LAYER_SIZE_BYTES,
+	LAYER_COLUMNS
+};
+
+/* The row type that a function is declared to return. */
+static TupleDesc
+get_row_type(FunctionCallInfo fcinfo, int expected_columns)
+{
+	TupleDesc	columns;
+
+	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE ||
+		columns->natts != expected_columns)
+		elog(ERROR, "function is not declared as this library expects");
+	return BlessTupleDesc(columns);
+}
+
+/* Keys a filter is made for: of a chain, as far as it has grown. */
+static uint64
+capacity_now(const BfFilter *head)
+{
+	uint64		capacity = 0;
+
+	if (head->kind != BF_KIND_SCALABLE_BLOOM)
+		return head->capacity;
+	for (uint32 i = 0; i < bf_scalable_layer_count(head); i++)
+	{
+		uint64		more = bf_scalable_layers(head)[i].capacity;
+
+		/* each is in the range of a bigint, the sum need not be */
+		capacity = Min(capacity + more, (uint64) PG_INT64_MAX);
+	}
+	return capacity;
 }
 
 /* bloom_info(filter): one row */
 Datum
 bf_info(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-	Size		size = bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	TupleDesc	columns;
-	Datum		values[INFO_COLUMNS];
+	BfFilter   *head = BF_GETARG_HEAD(0);
+	TupleDesc	columns = get_row_type(fcinfo, INFO_COLUMNS);
+	Datum		values[INFO_COLUMNS] = {0};
 	bool		nulls[INFO_COLUMNS] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE ||
-		columns->natts != INFO_COLUMNS)
-		elog(ERROR, "bloom_info is not declared as this library expects");
-	columns = BlessTupleDesc(columns);
-
-	values[INFO_KIND] = CStringGetTextDatum(bf_format(&header)->type_name);
-	values[INFO_BITS] = Int64GetDatum((int64) header.bits);
-	values[INFO_HASHES] = Int32GetDatum((int32) header.hashes);
-	values[INFO_HASH] = CStringGetTextDatum(bf_scheme_name((BfScheme) header.scheme));
-	values[INFO_CAPACITY] = Int64GetDatum((int64) header.capacity);
-	values[INFO_TARGET_FPR] = Float8GetDatum(header.fpr);
-	values[INFO_BITS_SET] = Int64GetDatum((int64) header.bits_set);
-	values[INFO_FILL] = Float8GetDatum(fill(&header));
-	values[INFO_ESTIMATED_COUNT] = Float8GetDatum(bf_filter_count(&header));
-	values[INFO_ESTIMATED_FPR] = Float8GetDatum(bf_filter_fpr(&header));
-	values[INFO_SIZE_BYTES] = Int64GetDatum((int64) size);
+	values[INFO_KIND] = CStringGetTextDatum(bf_format_type_name((BfKind) head->kind));
+	values[INFO_BITS] = Int64GetDatum((int64) head->bits);
+	values[INFO_HASHES] = Int32GetDatum((int32) head->hashes);
+	values[INFO_HASH] = CStringGetTextDatum(bf_scheme_name((BfScheme) head->scheme));
+	values[INFO_CAPACITY] = Int64GetDatum((int64) capacity_now(head));
+	values[INFO_TARGET_FPR] = Float8GetDatum(head->fpr);
+	values[INFO_BITS_SET] = Int64GetDatum((int64) head->bits_set);
+	values[INFO_FILL] = Float8GetDatum(bf_filter_fill(head));
+	values[INFO_ESTIMATED_COUNT] = Float8GetDatum(bf_filter_count(head));
+	values[INFO_ESTIMATED_FPR] = Float8GetDatum(bf_filter_fpr(head));
+	values[INFO_FPR_BOUND] = Float8GetDatum(bf_filter_fpr_bound(head));
+	values[INFO_SIZE_BYTES] = Int64GetDatum((int64) VARSIZE(head));
 	values[INFO_LAYERS] = Int32GetDatum(1);
+
+	if (head->kind == BF_KIND_COUNTING_BLOOM)
+	{
+		values[INFO_COUNTER_BITS] = Int32GetDatum((int32) bf_counting_counter_bits(head));
+		values[INFO_SATURATED] = Int64GetDatum((int64) bf_counting_saturated(head));
+	}
+	else
+		nulls[INFO_COUNTER_BITS] = nulls[INFO_SATURATED] = true;
+
+	if (head->kind == BF_KIND_SCALABLE_BLOOM)
+	{
+		values[INFO_LAYERS] = Int32GetDatum((int32) bf_scalable_layer_count(head));
+		values[INFO_GROWTH] = Int32GetDatum((int32) bf_scalable_growth(head));
+		values[INFO_TIGHTENING] = Float8GetDatum(bf_scalable_tightening(head));
+	}
+	else
+		nulls[INFO_GROWTH] = nulls[INFO_TIGHTENING] = true;
+
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(columns, values, nulls)));
+}
+
+/* bloom_layers(scalable_bloom): a row for each layer, oldest first */
+Datum
+bf_info_layers(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	BfFilter   *head = bf_get_head(PG_GETARG_DATUM(0), BF_KIND_SCALABLE_BLOOM);
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (uint32 i = 0; i < bf_scalable_layer_count(head); i++)
+	{
+		const BfLayer *layer = &bf_scalable_layers(head)[i];
+		BfGeometry	geometry = bf_layer_geometry(layer);
+		Datum		values[LAYER_COLUMNS];
+		bool		nulls[LAYER_COLUMNS] = {false};
+
+		values[LAYER_NUMBER] = Int32GetDatum((int32) i + 1);
+		values[LAYER_BITS] = Int64GetDatum((int64) layer->bits);
+		values[LAYER_HASHES] = Int32GetDatum((int32) layer->hashes);
+		values[LAYER_CAPACITY] = Int64GetDatum((int64) layer->capacity);
+		values[LAYER_KEYS] = Int64GetDatum((int64) layer->keys);
+		values[LAYER_TARGET_FPR] = Float8GetDatum(layer->fpr);
+		values[LAYER_BITS_SET] = Int64GetDatum((int64) layer->bits_set);
+		values[LAYER_FILL] = Float8GetDatum((double) layer->bits_set / (double) layer->bits);
+		values[LAYER_ESTIMATED_COUNT] = Float8GetDatum(bf_count_for_fill(geometry, layer->bits_set));
+		values[LAYER_ESTIMATED_FPR] = Float8GetDatum(bf_fpr_for_fill(geometry, layer->bits_set));
+		values[LAYER_SIZE_BYTES] = Int64GetDatum((int64) (layer->bits / 8));
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
 }
 
 Datum
 bf_info_bits(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_INT64((int64) header.bits);
+	PG_RETURN_INT64((int64) BF_GETARG_HEAD(0)->bits);
 }
 
 Datum
 bf_info_hashes(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_INT32((int32) header.hashes);
+	PG_RETURN_INT32((int32) BF_GETARG_HEAD(0)->hashes);
 }
 
 Datum
 bf_info_capacity(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_INT64((int64) header.capacity);
+	PG_RETURN_INT64((int64) capacity_now(BF_GETARG_HEAD(0)));
 }
 
 Datum
 bf_info_fill(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_FLOAT8(fill(&header));
+	PG_RETURN_FLOAT8(bf_filter_fill(BF_GETARG_HEAD(0)));
 }
 
 Datum
 bf_info_count(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
-
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_FLOAT8(bf_filter_count(&header));
+	PG_RETURN_FLOAT8(bf_filter_count(BF_GETARG_HEAD(0)));
 }
 
 Datum
 bf_info_fpr(PG_FUNCTION_ARGS)
 {
-	BfFilter	header;
+	PG_RETURN_FLOAT8(bf_filter_fpr(BF_GETARG_HEAD(0)));
+}
 
-	bf_get_header(PG_GETARG_DATUM(0), BF_KIND_ANY, &header);
-	PG_RETURN_FLOAT8(bf_filter_fpr(&header));
+Datum
+bf_info_saturated(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) bf_counting_saturated(bf_get_head(PG_GETARG_DATUM(0),
+															  BF_KIND_COUNTING_BLOOM)));
 }
 
 /*
@@ -148,14 +231,9 @@ bf_estimate(PG_FUNCTION_ARGS)
 	double		fpr = PG_GETARG_FLOAT8(1);
 	BfGeometry	geometry;
 	double		bits;
-	TupleDesc	columns;
 	Datum		values[5];
-	bool		nulls[5] = {false};
-
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE ||
-		columns->natts != lengthof(values))
-		elog(ERROR, "bloom_estimate is not declared as this library expects");
-	columns = BlessTupleDesc(columns);
+	bool		nulls[lengthof(values)] = {false};
+	TupleDesc	columns = get_row_type(fcinfo, lengthof(values));
 
 	bf_check_params(bf_params_for_capacity(count, fpr, &geometry));
 	bits = bf_textbook_bits((double) count, fpr);

@@ -159,11 +159,13 @@ bytea *
 bf_export(const BfFilter *filter)
 {
 	Size		size = VARSIZE(filter);
+	Size		head_size = (Size) bf_format_head_size(filter);
 	bytea	   *result = (bytea *) palloc(size);
 
+	bf_format_export_head(filter, (BfFilter *) result);
 	SET_VARSIZE(result, size);
-	bf_format_export_header(filter, (uint8 *) VARDATA(result));
-	memcpy((char *) result + BF_HEADER_SIZE, filter->payload, size - BF_HEADER_SIZE);
+	memcpy((char *) result + head_size, (const char *) filter + head_size,
+		   size - head_size);
 	return result;
 }
 
@@ -172,19 +174,19 @@ Datum
 bf_out(PG_FUNCTION_ARGS)
 {
 	const BfFilter *filter = BF_GETARG_FILTER(0);
-	Size		payload = VARSIZE(filter) - BF_HEADER_SIZE;
-	uint8		header[BF_PORTABLE_HEADER_SIZE];
-	Size		header_chars = BF_PORTABLE_HEADER_SIZE / 3 * 4;
-	Size		payload_chars = (payload + 2) / 3 * 4;
-	char	   *text = (char *) palloc(header_chars + payload_chars + 1);
+	Size		head_size = (Size) bf_format_head_size(filter);
+	Size		head_chars = (head_size - VARHDRSZ) / 3 * 4;
+	Size		rest = VARSIZE(filter) - head_size;
+	Size		rest_chars = (rest + 2) / 3 * 4;
+	BfFilter   *head = (BfFilter *) palloc(head_size);
+	char	   *text = (char *) palloc(head_chars + rest_chars + 1);
 
-	/* coded apart from the payload, so that no copy of that is made */
-	StaticAssertStmt(BF_PORTABLE_HEADER_SIZE % 3 == 0,
-					 "the header must not need padding");
-	bf_format_export_header(filter, header);
-	encode_base64(header, BF_PORTABLE_HEADER_SIZE, text);
-	encode_base64(filter->payload, payload, text + header_chars);
-	text[header_chars + payload_chars] = '\0';
+	/* the head is coded apart, so that no copy of the rest is made */
+	Assert((head_size - VARHDRSZ) % 3 == 0);
+	bf_format_export_head(filter, head);
+	encode_base64((const uint8 *) VARDATA(head), head_size - VARHDRSZ, text);
+	encode_base64((const uint8 *) filter + head_size, rest, text + head_chars);
+	text[head_chars + rest_chars] = '\0';
 	PG_RETURN_CSTRING(text);
 }
 

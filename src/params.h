@@ -18,6 +18,14 @@
 /* Of any structure: text I/O and pg_dump carry base64 below 1 GB. */
 #define BF_MAX_PAYLOAD		(UINT64CONST(512) * 1024 * 1024)
 #define BF_MAX_HASHES		255
+/* Factor from layer to layer of a scalable filter: RedisBloom's limit. */
+#define BF_MAX_GROWTH		32768
+
+/* As declared in SQL, for what has no parameter for it. */
+#define BF_DEFAULT_FPR			0.01
+#define BF_DEFAULT_COUNTER_BITS	4
+#define BF_DEFAULT_GROWTH		2
+#define BF_DEFAULT_TIGHTENING	0.5
 
 /* How many bits a filter has and how many of them a key sets. */
 typedef struct BfGeometry
@@ -34,7 +42,11 @@ typedef enum BfParamsError
 	BF_PARAMS_FPR_TOO_SMALL,	/* needs more than BF_MAX_HASHES */
 	BF_PARAMS_TOO_LARGE,		/* needs more than BF_MAX_BITS */
 	BF_PARAMS_BITS,				/* bits given out of range */
-	BF_PARAMS_HASHES			/* hashes given out of range */
+	BF_PARAMS_HASHES,			/* hashes given out of range */
+	BF_PARAMS_COUNTER_BITS,		/* neither 4 nor 8 */
+	BF_PARAMS_TOO_MANY_COUNTERS,	/* needs more than BF_MAX_PAYLOAD */
+	BF_PARAMS_GROWTH,			/* below 1 or above BF_MAX_GROWTH */
+	BF_PARAMS_TIGHTENING		/* not between 0 and 1, or NaN */
 } BfParamsError;
 
 extern BfParamsError bf_params_check_fpr(double fpr);

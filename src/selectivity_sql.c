@@ -34,7 +34,7 @@ BF_FUNCTION(bf_contained_support);
 #define BF_DEFAULT_SELECTIVITY	0.1
 
 static double
-known_filter_selectivity(const BfFilter *header, VariableStatData *key)
+known_filter_selectivity(const BfFilter *head, VariableStatData *key)
 {
 	double		null_fraction = 0.0;
 	double		distinct;
@@ -47,8 +47,8 @@ known_filter_selectivity(const BfFilter *header, VariableStatData *key)
 	if (is_default)
 		return BF_DEFAULT_SELECTIVITY;
 
-	held = Min(1.0, bf_filter_count(header) / Max(distinct, 1.0));
-	return (1.0 - null_fraction) * (held + (1.0 - held) * bf_filter_fpr(header));
+	held = Min(1.0, bf_filter_count(head) / Max(distinct, 1.0));
+	return (1.0 - null_fraction) * (held + (1.0 - held) * bf_filter_fpr(head));
 }
 
 /* Selectivity of a call whose filter is the argument of that number. */
@@ -66,15 +66,12 @@ restriction_selectivity(PlannerInfo *root, List *arguments, int varrelid,
 	examine_variable(root, list_nth(arguments, 1 - filter_argument), varrelid, &key);
 	if (IsA(filter, Const))
 	{
-		BfFilter	header;
-
 		if (((Const *) filter)->constisnull)
 			selectivity = 0.0;
 		else
-		{
-			bf_get_header(((Const *) filter)->constvalue, BF_KIND_ANY, &header);
-			selectivity = known_filter_selectivity(&header, &key);
-		}
+			selectivity = known_filter_selectivity(bf_get_head(((Const *) filter)->constvalue,
+															   BF_KIND_ANY),
+												   &key);
 	}
 	ReleaseVariableStats(key);
 	CLAMP_PROBABILITY(selectivity);

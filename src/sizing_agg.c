@@ -20,9 +20,6 @@ BF_FUNCTION(bf_agg_sizing_transition);
 BF_FUNCTION(bf_agg_sizing_fpr_transition);
 BF_FUNCTION(bf_agg_sizing_final);
 
-/* The rate of bloom_create, too, when none is given. */
-#define BF_DEFAULT_FPR	0.01
-
 typedef struct SizingState
 {
 	double		fpr;
@@ -84,7 +81,7 @@ bf_agg_sizing_fpr_transition(PG_FUNCTION_ARGS)
 static void
 add_to_filter(const BfHash *hashes, int count, void *argument)
 {
-	bf_filter_add_batch((BfFilter *) argument, hashes, count);
+	bf_bloom_add_batch((BfFilter *) argument, hashes, count);
 }
 
 Datum

@@ -1,0 +1,444 @@
+/*-------------------------------------------------------------------------
+ *
+ * scalable.c
+ *	  The scalable Bloom filter: a chain of plain filters, each larger and
+ *	  stricter than the one before, for a number of keys that is not known.
+ *
+ * Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom Filters", 2007.
+ * Layer i is made for capacity * growth^i keys at the rate
+ * p * (1 - tightening) * tightening^i; these rates add up to less than p, so
+ * the chain keeps p however long it gets.  With growth and tightening of
+ * RedisBloom (2 and 0.5) it is RedisBloom's chain bit for bit.
+ *
+ * Header: detail = number of layers; extra[0] = growth; extra[1] = tightening,
+ * a float8; capacity = of the first layer when it was made; fpr = p; bits and
+ * bits_set = sums over the layers; hashes = of the last layer.  Payload: see
+ * BfLayer.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "scalable.h"
+
+#include "bits.h"
+#include "bloom.h"
+#include "port/pg_bswap.h"
+
+static uint64
+scalable_fields_size(const BfFilter *header)
+{
+	return header->detail * sizeof(BfLayer);
+}
+
+/* Where the bits of the first layer start. */
+static inline uint8 *
+first_bits(const BfFilter *filter)
+{
+	return unconstify(uint8 *, &filter->payload[0]) + scalable_fields_size(filter);
+}
+
+static void
+scalable_swap_fields(BfFilter *filter)
+{
+#ifndef WORDS_BIGENDIAN
+	BfLayer    *layers = bf_scalable_layers(filter);
+	uint32		nlayers = scalable_fields_size(filter) / sizeof(BfLayer);
+
+	for (uint32 i = 0; i < nlayers; i++)
+	{
+		uint64		fpr;
+
+		layers[i].bits = pg_bswap64(layers[i].bits);
+		layers[i].capacity = pg_bswap64(layers[i].capacity);
+		layers[i].keys = pg_bswap64(layers[i].keys);
+		memcpy(&fpr, &layers[i].fpr, sizeof(fpr));
+		fpr = pg_bswap64(fpr);
+		memcpy(&layers[i].fpr, &fpr, sizeof(fpr));
+		layers[i].bits_set = pg_bswap64(layers[i].bits_set);
+		layers[i].hashes = pg_bswap32(layers[i].hashes);
+		layers[i].reserved = pg_bswap32(layers[i].reserved);
+	}
+#endif
+}
+
+static const char *
+scalable_check_header(const BfFilter *header)
+{
+	double		tightening = bf_scalable_tightening(header);
+
+	if (header->detail < 1 || header->detail > BF_MAX_LAYERS)
+		return "The number of layers is out of range.";
+	if (header->extra[0] < 1 || header->extra[0] > BF_MAX_GROWTH)
+		return "The growth is out of range.";
+	if (!(tightening > 0.0 && tightening < 1.0))
+		return "The tightening is out of range.";
+	return NULL;
+}
+
+static const char *
+scalable_check_fields(const BfFilter *head)
+{
+	const BfLayer *layers = bf_scalable_layers(head);
+	uint64		bits = 0;
+	uint64		bits_set = 0;
+
+	for (uint32 i = 0; i < head->detail; i++)
+	{
+		const BfLayer *layer = &layers[i];
+
+		/* whole words, so that no layer shares one with the next */
+		if (layer->bits < 1 || layer->bits > BF_MAX_BITS || layer->bits % 64 != 0)
+			return "The number of bits of a layer is out of range.";
+		if (layer->hashes < 1 || layer->hashes > BF_MAX_HASHES)
+			return "The number of hashes of a layer is out of range.";
+		if (layer->capacity < 1 || layer->capacity > PG_INT64_MAX ||
+			layer->keys > PG_INT64_MAX)
+			return "The capacity of a layer is out of range.";
+		if (bf_params_check_fpr(layer->fpr) != BF_PARAMS_OK)
+			return "The false positive rate of a layer is out of range.";
+		if (layer->bits_set > layer->bits)
+			return "More bits of a layer are said to be set than there are.";
+		if (layer->reserved != 0)
+			return "Reserved fields are set.";
+		bits += layer->bits;
+		bits_set += layer->bits_set;
+	}
+	if (bits != head->bits || bits_set != head->bits_set ||
+		layers[head->detail - 1].hashes != head->hashes)
+		return "The layers do not add up to what the header says.";
+	return NULL;
+}
+
+static uint64
+scalable_payload_size(const BfFilter *head)
+{
+	/* a layer's bits are whole words */
+	return scalable_fields_size(head) + head->bits / 8;
+}
+
+static const char *
+scalable_check_payload(const BfFilter *filter)
+{
+	const BfLayer *layers = bf_scalable_layers(filter);
+	const uint8 *bits = first_bits(filter);
+
+	for (uint32 i = 0; i < filter->detail; bits += layers[i++].bits / 8)
+	{
+		if (bf_bits_count(bits, layers[i].bits / 8) != layers[i].bits_set)
+			return "The number of bits set in a layer is not what its fields say.";
+	}
+	return NULL;
+}
+
+/*
+ * A new, empty filter in the current memory context.
+ */
+BfParamsError
+bf_scalable_create(int64 capacity, double fpr, int32 growth, double tightening,
+				   BfScheme scheme, BfFilter **result)
+{
+	BfGeometry	geometry;
+	BfParamsError error;
+	BfFilter   *filter;
+	BfLayer    *layer;
+	size_t		size;
+
+	if (bf_params_check_fpr(fpr) != BF_PARAMS_OK)
+		return BF_PARAMS_FPR;
+	if (growth < 1 || growth > BF_MAX_GROWTH)
+		return BF_PARAMS_GROWTH;
+	/* written so that NaN fails */
+	if (!(tightening > 0.0 && tightening < 1.0))
+		return BF_PARAMS_TIGHTENING;
+	error = bf_params_for_capacity(capacity, fpr * (1.0 - tightening), &geometry);
+	if (error == BF_PARAMS_FPR)
+		error = BF_PARAMS_FPR_TOO_SMALL;	/* the product underflowed */
+	if (error != BF_PARAMS_OK)
+		return error;
+
+	size = BF_HEADER_SIZE + sizeof(BfLayer) + geometry.bits / 8;
+	filter = (BfFilter *) palloc0(size);
+	SET_VARSIZE(filter, size);
+	filter->kind = BF_KIND_SCALABLE_BLOOM;
+	filter->version = BF_FORMAT_VERSION;
+	filter->scheme = (uint8) scheme;
+	filter->hashes = geometry.hashes;
+	filter->detail = 1;
+	filter->bits = geometry.bits;
+	filter->capacity = (uint64) capacity;
+	filter->fpr = fpr;
+	filter->extra[0] = (uint64) growth;
+	memcpy(&filter->extra[1], &tightening, sizeof(tightening));
+
+	layer = bf_scalable_layers(filter);
+	layer->bits = geometry.bits;
+	layer->capacity = (uint64) capacity;
+	layer->fpr = fpr * (1.0 - tightening);
+	layer->hashes = geometry.hashes;
+	*result = filter;
+	return BF_PARAMS_OK;
+}
+
+static BfFilter *
+scalable_empty_like(const BfFilter *header)
+{
+	BfFilter   *filter = NULL;
+
+	/* its capacity and rate made a filter before, or the union of two did */
+	if (bf_scalable_create((int64) header->capacity, header->fpr,
+						   (int32) header->extra[0],
+						   bf_scalable_tightening(header),
+						   (BfScheme) header->scheme, &filter) != BF_PARAMS_OK)
+		return NULL;
+	return filter;
+}
+
+/* Newest first: it is the largest, and the likeliest to hold a key. */
+static bool
+scalable_contains(const BfFilter *filter, BfHash hash)
+{
+	const BfLayer *layers = bf_scalable_layers(filter);
+	const uint8 *bits = first_bits(filter) + filter->bits / 8;
+
+	for (int i = (int) filter->detail - 1; i >= 0; i--)
+	{
+		bits -= layers[i].bits / 8;
+		if (bf_positions_are_set(bits, bf_layer_geometry(&layers[i]), hash))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Insert an empty layer before the layer of that number, at a new place in
+ * memory.  NULL when the filter would break a limit.
+ */
+static BfFilter *
+insert_layer(BfFilter *filter, uint32 number, const BfLayer *layer)
+{
+	size_t		old_size = (size_t) bf_format_size(filter);
+	size_t		new_size = old_size + sizeof(BfLayer) + layer->bits / 8;
+	BfLayer    *layers;
+	size_t		bits_before = 0;
+	uint8	   *old_bits;
+	uint8	   *new_bits;
+
+	if (filter->detail >= BF_MAX_LAYERS || filter->bits + layer->bits > BF_MAX_BITS ||
+		new_size - BF_HEADER_SIZE > BF_MAX_PAYLOAD)
+		return NULL;
+
+	filter = (BfFilter *) repalloc(filter, new_size);
+	layers = bf_scalable_layers(filter);
+	for (uint32 i = 0; i < number; i++)
+		bits_before += layers[i].bits / 8;
+
+	/* from the end to the front: later layers' bits, earlier ones', fields */
+	old_bits = first_bits(filter);
+	new_bits = old_bits + sizeof(BfLayer);
+	memmove(new_bits + bits_before + layer->bits / 8, old_bits + bits_before,
+			filter->bits / 8 - bits_before);
+	memmove(new_bits, old_bits, bits_before);
+	memset(new_bits + bits_before, 0, layer->bits / 8);
+	memmove(&layers[number + 1], &layers[number],
+			(filter->detail - number) * sizeof(BfLayer));
+	layers[number] = *layer;
+	layers[number].bits_set = 0;
+
+	filter->detail++;
+	filter->bits += layer->bits;
+	filter->hashes = layers[filter->detail - 1].hashes;
+	SET_VARSIZE(filter, new_size);
+	return filter;
+}
+
+/* The next layer of the chain; NULL when there can be none. */
+static BfFilter *
+append_layer(BfFilter *filter)
+{
+	const BfLayer *last = &bf_scalable_layers(filter)[filter->detail - 1];
+	BfLayer		next = {0};
+	BfGeometry	geometry;
+
+	if (last->capacity > (uint64) PG_INT64_MAX / filter->extra[0])
+		return NULL;
+	next.capacity = last->capacity * filter->extra[0];
+	next.fpr = last->fpr * bf_scalable_tightening(filter);
+	if (bf_params_for_capacity((int64) next.capacity, next.fpr, &geometry) != BF_PARAMS_OK)
+		return NULL;
+	next.bits = geometry.bits;
+	next.hashes = geometry.hashes;
+	return insert_layer(filter, filter->detail, &next);
+}
+
+/* A key that any layer holds, truly or not, is not added again. */
+static BfFilter *
+scalable_add(BfFilter *filter, BfHash hash)
+{
+	BfLayer    *last;
+	unsigned	fresh;
+
+	if (scalable_contains(filter, hash))
+		return filter;
+	last = &bf_scalable_layers(filter)[filter->detail - 1];
+	if (last->keys >= last->capacity)
+	{
+		filter = append_layer(filter);
+		if (filter == NULL)
+			return NULL;
+		last = &bf_scalable_layers(filter)[filter->detail - 1];
+	}
+	fresh = bf_positions_set(first_bits(filter) + (filter->bits - last->bits) / 8,
+							 bf_layer_geometry(last), hash);
+	last->keys++;
+	last->bits_set += fresh;
+	filter->bits_set += fresh;
+	return filter;
+}
+
+/* Chains of any geometry can be united: at worst, layers are appended. */
+static bool
+scalable_same_geometry(const BfFilter *a, const BfFilter *b)
+{
+	return a->scheme == b->scheme;
+}
+
+/*
+ * Take one layer of another filter in.  It merges with a layer of the same
+ * geometry and rate when the rate of both together stays within that rate;
+ * otherwise it becomes a layer of its own, before the first of greater
+ * capacity, so that the chain goes on growing from its largest layer.
+ */
+static BfFilter *
+take_layer(BfFilter *filter, const BfLayer *layer, const uint8 *source)
+{
+	BfLayer    *layers = bf_scalable_layers(filter);
+	size_t		size = layer->bits / 8;
+	uint8	   *bits = first_bits(filter);
+	uint32		number;
+
+	for (number = 0; number < filter->detail; bits += layers[number++].bits / 8)
+	{
+		BfLayer    *target = &layers[number];
+		uint64		bits_set;
+		double		count;
+
+		if (target->bits != layer->bits || target->hashes != layer->hashes ||
+			target->fpr != layer->fpr)
+			continue;
+		bits_set = bf_bits_count_or(bits, source, size);
+		if (bf_fpr_for_fill(bf_layer_geometry(target), bits_set) > target->fpr)
+			continue;
+
+		(void) bf_bits_or(bits, source, size);
+		filter->bits_set += bits_set - target->bits_set;
+		target->bits_set = bits_set;
+		/* how many keys they share is not known, only estimated */
+		count = bf_count_for_fill(bf_layer_geometry(target), bits_set);
+		target->keys = (uint64) Max(Max(target->keys, layer->keys),
+									Min(target->keys + layer->keys, count));
+		target->capacity = Max(target->capacity, layer->capacity);
+		return filter;
+	}
+
+	number = 0;
+	bits = NULL;
+	while (number < filter->detail && layers[number].capacity <= layer->capacity)
+		number++;
+	filter = insert_layer(filter, number, layer);
+	if (filter == NULL)
+		return NULL;
+	layers = bf_scalable_layers(filter);
+	bits = first_bits(filter);
+	for (uint32 i = 0; i < number; i++)
+		bits += layers[i].bits / 8;
+	memcpy(bits, source, size);
+	layers[number].bits_set = layer->bits_set;
+	filter->bits_set += layer->bits_set;
+	return filter;
+}
+
+static BfFilter *
+scalable_unite(BfFilter *target, const BfFilter *source)
+{
+	const BfLayer *layers = bf_scalable_layers(source);
+	const uint8 *bits = first_bits(source);
+	double		tightening;
+
+	for (uint32 i = 0; i < source->detail; bits += layers[i++].bits / 8)
+	{
+		/* an empty layer holds nothing to keep */
+		if (layers[i].bits_set == 0)
+			continue;
+		target = take_layer(target, &layers[i], bits);
+		if (target == NULL)
+			return NULL;
+	}
+	bf_filter_widen_promise(target, source);
+	target->extra[0] = Max(target->extra[0], source->extra[0]);
+	tightening = Min(bf_scalable_tightening(target), bf_scalable_tightening(source));
+	memcpy(&target->extra[1], &tightening, sizeof(tightening));
+	return target;
+}
+
+/* Each key is in one layer, so the layers' counts add up. */
+static double
+scalable_count(const BfFilter *head)
+{
+	const BfLayer *layers = bf_scalable_layers(head);
+	double		count = 0.0;
+
+	for (uint32 i = 0; i < head->detail; i++)
+		count += bf_count_for_fill(bf_layer_geometry(&layers[i]), layers[i].bits_set);
+	return count;
+}
+
+/* An absent key passes unless every layer rejects it. */
+static double
+scalable_fpr(const BfFilter *head)
+{
+	const BfLayer *layers = bf_scalable_layers(head);
+	double		rejected = 1.0;
+
+	for (uint32 i = 0; i < head->detail; i++)
+		rejected *= 1.0 - bf_fpr_for_fill(bf_layer_geometry(&layers[i]),
+										  layers[i].bits_set);
+	return 1.0 - rejected;
+}
+
+/*
+ * The same when each layer is as full as it may get.  Of a chain that only
+ * grew this is below fpr; of a union that had to append layers it may be more.
+ */
+static double
+scalable_fpr_bound(const BfFilter *head)
+{
+	const BfLayer *layers = bf_scalable_layers(head);
+	double		rejected = 1.0;
+
+	for (uint32 i = 0; i < head->detail; i++)
+		rejected *= 1.0 - Max(layers[i].fpr,
+							  bf_fpr_for_fill(bf_layer_geometry(&layers[i]),
+											  layers[i].bits_set));
+	return Max(head->fpr, 1.0 - rejected);
+}
+
+const BfMethods bf_scalable_methods = {
+	.format = {
+		.type_name = "scalable_bloom",
+		.check_header = scalable_check_header,
+		.fields_size = scalable_fields_size,
+		.swap_fields = scalable_swap_fields,
+		.check_fields = scalable_check_fields,
+		.payload_size = scalable_payload_size,
+		.check_payload = scalable_check_payload
+	},
+	.empty_like = scalable_empty_like,
+	.contains = scalable_contains,
+	.add = scalable_add,
+	.same_geometry = scalable_same_geometry,
+	.unite = scalable_unite,
+	.count = scalable_count,
+	.fpr = scalable_fpr,
+	.fpr_bound = scalable_fpr_bound
+};

@@ -37,9 +37,13 @@ BF_FUNCTION(bf_agg_deserialize);
 
 /* Keys that wait together, and the payload from which on they do. */
 #define BF_BATCH_KEYS			256
-#define BF_BATCH_MIN_PAYLOAD	(256 * 1024)
+#define BF_BATCH_MIN_PAYLOAD	(16 * 1024)
 
-/* The memory of the aggregate's state; refuses a call from elsewhere. */
+/*
+ * The memory of the aggregate's state; refuses a call from elsewhere.  A state
+ * that is there already can only come from an aggregate: SQL has no values of
+ * type internal.
+ */
 MemoryContext
 bf_aggregate_context(FunctionCallInfo fcinfo)
 {
@@ -69,21 +73,8 @@ begin(MemoryContext context, BfFilter *filter)
 static void
 flush_pending(BfAggregateState *state)
 {
-	bf_bloom_add_batch(state->filter, state->pending, state->npending);
+	bf_bloom_set_batch(state->filter, state->pending, state->npending);
 	state->npending = 0;
-}
-
-static void
-add_hash(BfAggregateState *state, BfHash hash)
-{
-	if (state->pending == NULL)
-	{
-		state->filter = bf_check_grown(bf_filter_add(state->filter, hash));
-		return;
-	}
-	state->pending[state->npending++] = hash;
-	if (state->npending == BF_BATCH_KEYS)
-		flush_pending(state);
 }
 
 /* The state as a filter of its own in the current context. */
@@ -92,8 +83,11 @@ state_copy(const BfAggregateState *state)
 {
 	BfFilter   *filter = bf_filter_copy(state->filter);
 
-	if (state->npending > 0)
-		bf_bloom_add_batch(filter, state->pending, state->npending);
+	if (state->pending != NULL)
+	{
+		bf_bloom_set_batch(filter, state->pending, state->npending);
+		bf_bloom_recount(filter);
+	}
 	return filter;
 }
 
@@ -125,14 +119,21 @@ bf_aggregate_get_fpr(FunctionCallInfo fcinfo, int argument)
 	return PG_GETARG_FLOAT8(argument);
 }
 
-static void
+static inline void
 add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
+	BfHash		hash = bf_key_hash(&site->rule, (BfScheme) state->filter->scheme,
+								   PG_GETARG_DATUM(1));
 
-	add_hash(state, bf_key_hash(&site->rule,
-										(BfScheme) state->filter->scheme,
-										PG_GETARG_DATUM(1)));
+	if (state->pending == NULL)
+	{
+		state->filter = bf_check_grown(bf_filter_add(state->filter, hash));
+		return;
+	}
+	state->pending[state->npending++] = hash;
+	if (state->npending == BF_BATCH_KEYS)
+		flush_pending(state);
 }
 
 /* An empty filter for an aggregate that is given a capacity and a rate. */
@@ -160,7 +161,6 @@ create_for_capacity(BfKind kind, int64 capacity, double fpr)
 static Datum
 capacity_transition(FunctionCallInfo fcinfo, BfKind kind)
 {
-	MemoryContext context = bf_aggregate_context(fcinfo);
 	BfAggregateState *state = get_state(fcinfo, 0);
 	int64		capacity;
 	double		fpr;
@@ -176,6 +176,7 @@ capacity_transition(FunctionCallInfo fcinfo, BfKind kind)
 	fpr = bf_aggregate_get_fpr(fcinfo, 3);
 	if (state == NULL)
 	{
+		MemoryContext context = bf_aggregate_context(fcinfo);
 		MemoryContext old_context = MemoryContextSwitchTo(context);
 
 		state = begin(context, create_for_capacity(kind, capacity, fpr));
@@ -215,7 +216,6 @@ bf_agg_scalable_transition(PG_FUNCTION_ARGS)
 Datum
 bf_agg_template_transition(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = bf_aggregate_context(fcinfo);
 	BfAggregateState *state = get_state(fcinfo, 0);
 
 	if (PG_ARGISNULL(1))
@@ -227,6 +227,7 @@ bf_agg_template_transition(PG_FUNCTION_ARGS)
 
 	if (state == NULL)
 	{
+		MemoryContext context = bf_aggregate_context(fcinfo);
 		MemoryContext old_context;
 		BfFilter   *head;
 
@@ -319,11 +320,11 @@ combine_states(FunctionCallInfo fcinfo,
 	}
 
 	bf_check_same_geometry(state->filter, other->filter);
-	if (state->npending > 0)
+	if (state->pending != NULL)
 		flush_pending(state);
 	state->filter = bf_check_grown(combine(state->filter, other->filter));
-	for (int i = 0; i < other->npending; i++)
-		add_hash(state, other->pending[i]);
+	if (other->npending > 0)
+		bf_bloom_set_batch(state->filter, other->pending, other->npending);
 	PG_RETURN_POINTER(state);
 }
 
@@ -357,8 +358,7 @@ bf_agg_serialize(PG_FUNCTION_ARGS)
 	const BfAggregateState *state = (BfAggregateState *) PG_GETARG_POINTER(0);
 
 	bf_aggregate_context(fcinfo);
-	PG_RETURN_BYTEA_P(state->npending > 0 ?
-					  bf_export(state_copy(state)) : bf_export(state->filter));
+	PG_RETURN_BYTEA_P(bf_export(state->pending ? state_copy(state) : state->filter));
 }
 
 Datum

@@ -74,44 +74,56 @@ bloom_add(BfFilter *filter, BfHash hash)
 }
 
 /*
- * Add many keys.  A large array misses the cache at nearly every position, so
- * the positions of a group of keys are computed and prefetched before the
- * bits of the group are set: the misses then overlap.
+ * Set the bits of many keys, without counting them: bf_bloom_recount() must
+ * follow before bits_set is read.  A large array misses the cache at nearly
+ * every position, so a key's positions are computed and prefetched some keys
+ * ahead of setting them: the misses then overlap.
  */
 void
-bf_bloom_add_batch(BfFilter *filter, const BfHash *hashes, int count)
+bf_bloom_set_batch(BfFilter *filter, const BfHash *hashes, int count)
 {
 	enum
 	{
-		max_positions = 256
+		max_positions = 128		/* enough to cover a miss, few enough to stay */
 	};
-	uint32		positions[max_positions];
+	uint32		positions[max_positions + BF_MAX_HASHES];
 	BfModulus	modulus = bf_modulus(filter->bits);
-	int			group = Max(1, max_positions / (int) filter->hashes);
-	uint64		fresh = 0;
+	uint32		nhashes = filter->hashes;
+	uint8	   *bytes = filter->payload;
+	int			ahead = Max(1, max_positions / (int) nhashes);
+	uint32	   *slot = positions;
+	uint32	   *slots_end = positions + ahead * nhashes;
 
-	for (int start = 0; start < count; start += group)
+	/* a ring of the positions of the keys ahead, one slot for each */
+	for (int key = 0; key < count + ahead; key++)
 	{
-		int			end = Min(start + group, count);
-		int			npositions = 0;
-
-		for (int key = start; key < end; key++)
+		if (key >= ahead)
+		{
+			for (uint32 i = 0; i < nhashes; i++)
+				bytes[slot[i] >> 3] |= (uint8) (1 << (slot[i] & 7));
+		}
+		if (key < count)
 		{
 			uint64		h = hashes[key].h1;
 
-			for (uint32 i = 0; i < filter->hashes; i++, h += hashes[key].h2)
+			for (uint32 i = 0; i < nhashes; i++, h += hashes[key].h2)
 			{
 				/* below BF_MAX_BITS, so 32 bits hold it */
-				uint32		position = (uint32) bf_mod(modulus, h);
-
-				bf_prefetch_write(filter->payload + (position >> 3));
-				positions[npositions++] = position;
+				slot[i] = (uint32) bf_mod(modulus, h);
+				bf_prefetch_write(bytes + (slot[i] >> 3));
 			}
 		}
-		for (int i = 0; i < npositions; i++)
-			fresh += bf_bit_set(filter->payload, positions[i]);
+		slot += nhashes;
+		if (slot == slots_end)
+			slot = positions;
 	}
-	filter->bits_set += fresh;
+}
+
+/* Make bits_set true again. */
+void
+bf_bloom_recount(BfFilter *filter)
+{
+	filter->bits_set = bf_bits_count(filter->payload, bf_bits_bytes(filter->bits));
 }
 
 static bool

@@ -42,41 +42,120 @@ read_block(const uint8 *bytes)
 	return block;
 }
 
+static inline uint64
+read_half_block(const uint8 *bytes)
+{
+	uint32		half;
+
+	memcpy(&half, bytes, sizeof(half));
+#ifdef WORDS_BIGENDIAN
+	half = pg_bswap32(half);
+#endif
+	return half;
+}
+
+/*
+ * The last 1 to 7 bytes of a key of that length, as a little-endian number.
+ * Reads that overlap are cheaper than a loop over bytes.
+ */
+static inline uint64
+read_tail(const uint8 *tail, size_t rest, size_t length)
+{
+	if (length >= 8)
+		return read_block(tail + rest - 8) >> (64 - 8 * rest);
+	if (rest >= 4)
+		return read_half_block(tail) |
+			read_half_block(tail + rest - 4) << (8 * (rest - 4));
+	return (uint64) tail[0] |
+		(uint64) tail[rest / 2] << (8 * (rest / 2)) |
+		(uint64) tail[rest - 1] << (8 * (rest - 1));
+}
+
+/* What of a block does not depend on the hash so far. */
+static inline uint64
+murmur_mix(uint64 block)
+{
+	block *= BF_MURMUR_MULTIPLIER;
+	block ^= block >> BF_MURMUR_SHIFT;
+	return block * BF_MURMUR_MULTIPLIER;
+}
+
+static inline uint64
+murmur_start(size_t length, uint64 seed)
+{
+	return seed ^ ((uint64) length * BF_MURMUR_MULTIPLIER);
+}
+
+/* Takes in a mixed block, or the bytes behind the last whole one as they are. */
+static inline uint64
+murmur_step(uint64 h, uint64 mixed)
+{
+	return (h ^ mixed) * BF_MURMUR_MULTIPLIER;
+}
+
+static inline uint64
+murmur_finish(uint64 h)
+{
+	h ^= h >> BF_MURMUR_SHIFT;
+	h *= BF_MURMUR_MULTIPLIER;
+	return h ^ (h >> BF_MURMUR_SHIFT);
+}
+
 uint64
 bf_murmur64a(const void *key, size_t length, uint64 seed)
 {
-	const uint64 multiplier = BF_MURMUR_MULTIPLIER;
 	const uint8 *bytes = (const uint8 *) key;
 	const uint8 *end = bytes + (length & ~(size_t) 7);
 	size_t		rest = length & 7;
-	uint64		h = seed ^ ((uint64) length * multiplier);
+	uint64		h = murmur_start(length, seed);
 
 	for (; bytes < end; bytes += 8)
+		h = murmur_step(h, murmur_mix(read_block(bytes)));
+	if (rest > 0)
+		h = murmur_step(h, read_tail(end, rest, length));
+	return murmur_finish(h);
+}
+
+/*
+ * The hash seeded by RedisBloom's seed and the one seeded by that hash.  The
+ * blocks of a key that is not long are read and mixed once for both.
+ */
+static inline BfHash
+murmur_pair(const uint8 *bytes, size_t length)
+{
+	BfHash		hash;
+	uint64		mixed[8];
+	uint64		tail = 0;
+	size_t		nblocks = length / 8;
+	size_t		rest = length & 7;
+
+	if (nblocks > lengthof(mixed))
 	{
-		uint64		block = read_block(bytes);
-
-		block *= multiplier;
-		block ^= block >> BF_MURMUR_SHIFT;
-		block *= multiplier;
-
-		h ^= block;
-		h *= multiplier;
+		hash.h1 = bf_murmur64a(bytes, length, BF_MURMUR_SEED);
+		hash.h2 = bf_murmur64a(bytes, length, hash.h1);
+		return hash;
 	}
 
+	hash.h1 = murmur_start(length, BF_MURMUR_SEED);
+	for (size_t i = 0; i < nblocks; i++)
+	{
+		mixed[i] = murmur_mix(read_block(bytes + 8 * i));
+		hash.h1 = murmur_step(hash.h1, mixed[i]);
+	}
 	if (rest > 0)
 	{
-		uint64		tail = 0;
-
-		for (size_t i = 0; i < rest; i++)
-			tail |= (uint64) bytes[i] << (8 * i);
-		h ^= tail;
-		h *= multiplier;
+		tail = read_tail(bytes + 8 * nblocks, rest, length);
+		hash.h1 = murmur_step(hash.h1, tail);
 	}
+	hash.h1 = murmur_finish(hash.h1);
 
-	h ^= h >> BF_MURMUR_SHIFT;
-	h *= multiplier;
-	h ^= h >> BF_MURMUR_SHIFT;
-	return h;
+	hash.h2 = murmur_start(length, hash.h1);
+	for (size_t i = 0; i < nblocks; i++)
+		hash.h2 = murmur_step(hash.h2, mixed[i]);
+	if (rest > 0)
+		hash.h2 = murmur_step(hash.h2, tail);
+	hash.h2 = murmur_finish(hash.h2);
+	return hash;
 }
 
 uint64
@@ -93,28 +172,28 @@ bf_fnv1a(const void *key, size_t length, uint64 basis)
 	return h;
 }
 
+/* ling-base's two FNV-1a hashes. */
+static BfHash
+fnv1a_pair(const void *key, size_t length)
+{
+	/* what it hashes before the key, to make h2 another function */
+	static const uint8 salt[4] = {0x5a, 0xc3, 0x91, 0xd7};
+	BfHash		hash;
+
+	hash.h1 = bf_fnv1a(key, length, BF_FNV_BASIS);
+	hash.h2 = bf_fnv1a(key, length,
+					   bf_fnv1a(salt, sizeof(salt), BF_FNV_BASIS));
+	if (hash.h2 == 0)
+		hash.h2 = BF_FNV_ZERO_STEP;
+	return hash;
+}
+
 BfHash
 bf_hash(BfScheme scheme, const void *key, size_t length)
 {
-	BfHash		hash;
-
 	if (scheme == BF_SCHEME_FNV1A)
-	{
-		/* what ling-base hashes before the key to make h2 another function */
-		static const uint8 salt[4] = {0x5a, 0xc3, 0x91, 0xd7};
-
-		hash.h1 = bf_fnv1a(key, length, BF_FNV_BASIS);
-		hash.h2 = bf_fnv1a(key, length,
-						   bf_fnv1a(salt, sizeof(salt), BF_FNV_BASIS));
-		if (hash.h2 == 0)
-			hash.h2 = BF_FNV_ZERO_STEP;
-	}
-	else
-	{
-		hash.h1 = bf_murmur64a(key, length, BF_MURMUR_SEED);
-		hash.h2 = bf_murmur64a(key, length, hash.h1);
-	}
-	return hash;
+		return fnv1a_pair(key, length);
+	return murmur_pair((const uint8 *) key, length);
 }
 
 /* The name that users type and bloom_info shows; NULL for an unknown id. */

@@ -32,20 +32,18 @@
 /* The largest range of integers that a double holds without a gap. */
 #define BF_DOUBLE_EXACT_LIMIT	9007199254740992.0	/* 2^53 */
 
-/* A key whose bytes stand in the rule's buffer. */
+/* A key whose bytes stand in the caller's buffer. */
 static inline BfKey
-buffered_key(BfKeyRule *rule, size_t length)
+buffered_key(const char *buffer, size_t length)
 {
-	BfKey		key = {rule->buffer, length, NULL};
-
-	Assert(length <= sizeof(rule->buffer));
-	return key;
+	Assert(length <= BF_KEY_BUFFER_SIZE);
+	return (BfKey) {buffer, length, NULL};
 }
 
 static inline BfKey
-integer_key(BfKeyRule *rule, int64 value)
+integer_key(int64 value, char *buffer)
 {
-	return buffered_key(rule, pg_lltoa(value, rule->buffer));
+	return buffered_key(buffer, pg_lltoa(value, buffer));
 }
 
 /* Text in the server encoding, as UTF-8. */
@@ -92,26 +90,26 @@ numeric_key(Datum value)
  * double, in plain decimal.  Longest: "-0." with 323 zeros and 17 digits.
  */
 static BfKey
-double_key(BfKeyRule *rule, double value)
+double_key(double value, char *buffer)
 {
 	char		shortest[DOUBLE_SHORTEST_DECIMAL_LEN];
 	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
 	const char *from;
-	char	   *to = rule->buffer;
+	char	   *to = buffer;
 	int			ndigits = 0;
 	int			point = 0;		/* digits before the decimal point */
 	bool		seen_point = false;
 
 	if (isnan(value) || isinf(value))
 	{
-		strcpy(rule->buffer,
+		strcpy(buffer,
 			   isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-		return buffered_key(rule, strlen(rule->buffer));
+		return buffered_key(buffer, strlen(buffer));
 	}
 
 	/* -0 becomes 0 on this way */
 	if (fabs(value) <= BF_DOUBLE_EXACT_LIMIT && value == trunc(value))
-		return integer_key(rule, (int64) value);
+		return integer_key((int64) value, buffer);
 
 	/* take apart what may look like -d.ddde-dd, then write it plainly */
 	shortest[double_to_shortest_decimal_bufn(value, shortest)] = '\0';
@@ -160,30 +158,30 @@ double_key(BfKeyRule *rule, double value)
 			*to++ = i < ndigits ? digits[i] : '0';
 		}
 	}
-	return buffered_key(rule, to - rule->buffer);
+	return buffered_key(buffer, to - buffer);
 }
 
 /* ISO 8601 as to_json prints it, but for UTC written as Z. */
 static BfKey
-datetime_key(BfKeyRule *rule, Datum value)
+datetime_key(const BfKeyRule *rule, Datum value, char *buffer)
 {
 	int			utc = 0;
 	char	   *zone;
 
-	JsonEncodeDateTime(rule->buffer, value, rule->base_type, &utc);
-	zone = rule->base_type == TIMESTAMPTZOID ? strstr(rule->buffer, "+00:00") : NULL;
+	JsonEncodeDateTime(buffer, value, rule->base_type, &utc);
+	zone = rule->base_type == TIMESTAMPTZOID ? strstr(buffer, "+00:00") : NULL;
 	if (zone != NULL)
 	{
 		/* a year before Christ ends in " BC", behind the zone */
 		*zone = 'Z';
 		memmove(zone + 1, zone + 6, strlen(zone + 6) + 1);
 	}
-	return buffered_key(rule, strlen(rule->buffer));
+	return buffered_key(buffer, strlen(buffer));
 }
 
 /* The 64-bit hash of a value of a type that has no portable text. */
 static BfKey
-hashed_key(BfKeyRule *rule, Datum value)
+hashed_key(BfKeyRule *rule, Datum value, char *buffer)
 {
 	uint64		hash;
 
@@ -193,30 +191,30 @@ hashed_key(BfKeyRule *rule, Datum value)
 #ifdef WORDS_BIGENDIAN
 	hash = pg_bswap64(hash);
 #endif
-	memcpy(rule->buffer, &hash, sizeof(hash));
-	return buffered_key(rule, sizeof(hash));
+	memcpy(buffer, &hash, sizeof(hash));
+	return buffered_key(buffer, sizeof(hash));
 }
 
 /* The bytes of a value that is not NULL. */
 BfKey
-bf_key_bytes(BfKeyRule *rule, Datum value)
+bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer)
 {
 	switch (rule->form)
 	{
 		case BF_KEY_INT2:
-			return integer_key(rule, DatumGetInt16(value));
+			return integer_key(DatumGetInt16(value), buffer);
 		case BF_KEY_INT4:
-			return integer_key(rule, DatumGetInt32(value));
+			return integer_key(DatumGetInt32(value), buffer);
 		case BF_KEY_INT8:
-			return integer_key(rule, DatumGetInt64(value));
+			return integer_key(DatumGetInt64(value), buffer);
 		case BF_KEY_OID:
-			return integer_key(rule, DatumGetObjectId(value));
+			return integer_key(DatumGetObjectId(value), buffer);
 		case BF_KEY_NUMERIC:
 			return numeric_key(value);
 		case BF_KEY_FLOAT4:
-			return double_key(rule, DatumGetFloat4(value));
+			return double_key(DatumGetFloat4(value), buffer);
 		case BF_KEY_FLOAT8:
-			return double_key(rule, DatumGetFloat8(value));
+			return double_key(DatumGetFloat8(value), buffer);
 		case BF_KEY_BOOL:
 			return DatumGetBool(value) ?
 				(BfKey) {"true", 4, NULL} : (BfKey) {"false", 5, NULL};
@@ -244,7 +242,7 @@ bf_key_bytes(BfKeyRule *rule, Datum value)
 				return text_key(rule, name, strlen(name), NULL);
 			}
 		case BF_KEY_DATETIME:
-			return datetime_key(rule, value);
+			return datetime_key(rule, value, buffer);
 		case BF_KEY_OUTPUT:
 			{
 				char	   *text = OutputFunctionCall(&rule->function, value);
@@ -252,7 +250,7 @@ bf_key_bytes(BfKeyRule *rule, Datum value)
 				return text_key(rule, text, strlen(text), text);
 			}
 		case BF_KEY_HASHED:
-			return hashed_key(rule, value);
+			return hashed_key(rule, value, buffer);
 	}
 	elog(ERROR, "unrecognized key form: %d", (int) rule->form);
 	return (BfKey) {NULL, 0, NULL};
@@ -261,7 +259,8 @@ bf_key_bytes(BfKeyRule *rule, Datum value)
 BfHash
 bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value)
 {
-	BfKey		key = bf_key_bytes(rule, value);
+	char		buffer[BF_KEY_BUFFER_SIZE];
+	BfKey		key = bf_key_bytes(rule, value, buffer);
 	BfHash		hash = bf_hash(scheme, key.data, key.length);
 
 	bf_key_release(key);

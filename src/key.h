@@ -32,7 +32,7 @@ typedef enum BfKeyForm
 	BF_KEY_HASHED				/* a 64-bit hash: not portable */
 } BfKeyForm;
 
-/* Room for every key that is not as long as its value: see double_key(). */
+/* Room for every key that its value does not hold itself: see double_key(). */
 #define BF_KEY_BUFFER_SIZE	400
 
 /* What a call site needs to know of its keys' type; found once per query. */
@@ -46,12 +46,11 @@ typedef struct BfKeyRule
 	FmgrInfo	function;		/* output or hash function */
 	Oid			checked_type;	/* of anonymous records: the last one seen */
 	int32		checked_typmod;
-	char		buffer[BF_KEY_BUFFER_SIZE];
 } BfKeyRule;
 
 /*
- * The bytes of one key.  They live in the value, in the rule's buffer (until
- * the next key) or in memory that bf_key_release() frees.
+ * The bytes of one key.  They live in the value, in the caller's buffer of
+ * BF_KEY_BUFFER_SIZE or in memory that bf_key_release() frees.
  */
 typedef struct BfKey
 {
@@ -62,7 +61,7 @@ typedef struct BfKey
 
 extern void bf_key_rule_init(BfKeyRule *rule, Oid type, Oid collation,
 							 MemoryContext context);
-extern BfKey bf_key_bytes(BfKeyRule *rule, Datum value);
+extern BfKey bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer);
 extern BfHash bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value);
 
 static inline void

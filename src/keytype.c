@@ -277,7 +277,7 @@ bf_key_rule_init(BfKeyRule *rule, Oid type, Oid collation, MemoryContext context
 	Oid			output;
 	bool		is_varlena;
 
-	memset(rule, 0, offsetof(BfKeyRule, buffer));
+	memset(rule, 0, sizeof(BfKeyRule));
 	rule->type = type;
 	rule->base_type = getBaseType(type);
 	rule->collation = collation;

@@ -29,7 +29,6 @@ typedef struct SizingState
 static Datum
 sizing_transition(FunctionCallInfo fcinfo, bool has_fpr)
 {
-	MemoryContext context = bf_aggregate_context(fcinfo);
 	SizingState *state = PG_ARGISNULL(0) ? NULL : (SizingState *) PG_GETARG_POINTER(0);
 	double		fpr = BF_DEFAULT_FPR;
 	BfCallSite *site;
@@ -45,6 +44,7 @@ sizing_transition(FunctionCallInfo fcinfo, bool has_fpr)
 		fpr = bf_aggregate_get_fpr(fcinfo, 2);
 	if (state == NULL)
 	{
+		MemoryContext context = bf_aggregate_context(fcinfo);
 		BfGeometry	geometry;
 
 		/* complain about the rate now, not after the last row */
@@ -81,7 +81,7 @@ bf_agg_sizing_fpr_transition(PG_FUNCTION_ARGS)
 static void
 add_to_filter(const BfHash *hashes, int count, void *argument)
 {
-	bf_bloom_add_batch((BfFilter *) argument, hashes, count);
+	bf_bloom_set_batch((BfFilter *) argument, hashes, count);
 }
 
 Datum
@@ -101,5 +101,6 @@ bf_agg_sizing_final(PG_FUNCTION_ARGS)
 	bf_check_params(bf_params_for_capacity((int64) count, state->fpr, &geometry));
 	filter = bf_bloom_create(geometry, BF_SCHEME_MURMUR64A, count, state->fpr);
 	bf_distinct_read(state->keys, add_to_filter, filter);
+	bf_bloom_recount(filter);
 	PG_RETURN_POINTER(filter);
 }

@@ -12,7 +12,7 @@ MODULE_big = bloomfilter
 ALGORITHMS = hash params bits format filter bloom counting scalable
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
 	aggregate bloom_sql bloomfilter callsite counting_sql distinct errors filter_sql gateway \
-	info_sql io key keytype scalable_sql selectivity_sql sizing_agg tempfile)
+	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
 
 # The version is said once, in the control file.
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)

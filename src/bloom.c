@@ -66,6 +66,14 @@ bloom_contains(const BfFilter *filter, BfHash hash)
 	return bf_positions_are_set(filter->payload, bf_geometry(filter), hash);
 }
 
+static bool
+bloom_contains_by_byte(const BfFilter *head, BfHash hash,
+					   BfByteReader reader, void *argument)
+{
+	return bf_positions_are_set_by_byte(BF_HEADER_SIZE, bf_geometry(head), hash,
+										reader, argument);
+}
+
 static BfFilter *
 bloom_add(BfFilter *filter, BfHash hash)
 {
@@ -190,6 +198,7 @@ const BfMethods bf_bloom_methods = {
 	},
 	.empty_like = bloom_empty_like,
 	.contains = bloom_contains,
+	.contains_by_byte = bloom_contains_by_byte,
 	.add = bloom_add,
 	.same_geometry = bloom_same_geometry,
 	.unite = bloom_unite,

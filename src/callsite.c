@@ -25,21 +25,18 @@ argument_type(FunctionCallInfo fcinfo, int argument)
 	return type;
 }
 
-/* A function that takes one key as the argument of that number. */
+/* The first call of a function that takes one key. */
 BfCallSite *
-bf_call_site(FunctionCallInfo fcinfo, int key_argument)
+bf_call_site_create(FunctionCallInfo fcinfo, int key_argument)
 {
-	BfCallSite *site = (BfCallSite *) fcinfo->flinfo->fn_extra;
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	BfCallSite *site;
 
-	if (site == NULL)
-	{
-		MemoryContext context = fcinfo->flinfo->fn_mcxt;
-
-		site = (BfCallSite *) MemoryContextAllocZero(context, sizeof(BfCallSite));
-		bf_key_rule_init(&site->rule, argument_type(fcinfo, key_argument),
-						 PG_GET_COLLATION(), context);
-		fcinfo->flinfo->fn_extra = site;
-	}
+	site = (BfCallSite *) MemoryContextAllocZero(context, sizeof(BfCallSite));
+	site->context = context;
+	bf_key_rule_init(&site->rule, argument_type(fcinfo, key_argument),
+					 PG_GET_COLLATION(), context);
+	fcinfo->flinfo->fn_extra = site;
 	return site;
 }
 
@@ -61,6 +58,7 @@ bf_call_site_for_keys(FunctionCallInfo fcinfo, int keys_argument)
 					 errmsg("type %s is not an array of filter keys",
 							format_type_be(type))));
 		site = (BfCallSite *) MemoryContextAllocZero(context, sizeof(BfCallSite));
+		site->context = context;
 		get_typlenbyvalalign(element, &site->element_length,
 							 &site->element_by_value, &site->element_align);
 		bf_key_rule_init(&site->rule, element, PG_GET_COLLATION(), context);

@@ -13,6 +13,8 @@
 #include "format.h"
 #include "key.h"
 
+typedef struct BfKeptFilters BfKeptFilters;
+
 /* Kept in fn_extra, so it lives as long as the query's expression. */
 typedef struct BfCallSite
 {
@@ -20,10 +22,21 @@ typedef struct BfCallSite
 	int16		element_length; /* of an array of keys: for deconstructing it */
 	bool		element_by_value;
 	char		element_align;
+	MemoryContext context;		/* the call site's memory */
+	BfKeptFilters *kept;		/* stored filters; see stored.c */
 } BfCallSite;
 
-extern BfCallSite *bf_call_site(FunctionCallInfo fcinfo, int key_argument);
+extern BfCallSite *bf_call_site_create(FunctionCallInfo fcinfo, int key_argument);
 extern BfCallSite *bf_call_site_for_keys(FunctionCallInfo fcinfo, int keys_argument);
+
+/* A function that takes one key as the argument of that number. */
+static inline BfCallSite *
+bf_call_site(FunctionCallInfo fcinfo, int key_argument)
+{
+	BfCallSite *site = (BfCallSite *) fcinfo->flinfo->fn_extra;
+
+	return site != NULL ? site : bf_call_site_create(fcinfo, key_argument);
+}
 
 /* in filter_sql.c: what bloom_add_all and bloom_remove_all share */
 extern Datum bf_change_by_keys(FunctionCallInfo fcinfo,

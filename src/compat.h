@@ -55,6 +55,20 @@
 #endif
 #endif
 
+/* Reading chunks of a TOAST table directly. */
+#ifndef FRONTEND
+#if PG_VERSION_NUM >= 180000
+#define bf_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, 0)
+#define bf_toast_snapshot(snapshot_data) get_toast_snapshot()
+#else
+#define bf_index_beginscan(heap, index, snapshot, nkeys) \
+	index_beginscan(heap, index, snapshot, nkeys, 0)
+#define bf_toast_snapshot(snapshot_data) \
+	(init_toast_snapshot(snapshot_data), (Snapshot) (snapshot_data))
+#endif
+#endif
+
 /* A harness has no server that could ask it to stop. */
 #ifdef FRONTEND
 #define BF_CHECK_FOR_INTERRUPTS() ((void) 0)

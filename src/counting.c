@@ -225,6 +225,26 @@ counting_contains(const BfFilter *filter, BfHash hash)
 	return bf_counting_key_count(filter, hash) > 0;
 }
 
+static bool
+counting_contains_by_byte(const BfFilter *head, BfHash hash,
+						  BfByteReader reader, void *argument)
+{
+	BfModulus	modulus = bf_modulus(head->bits);
+	uint64		h = hash.h1;
+
+	for (uint32 i = 0; i < head->hashes; i++, h += hash.h2)
+	{
+		uint64		position = bf_mod(modulus, h);
+		uint8		byte = reader(argument, BF_HEADER_SIZE + position * head->detail / 8);
+
+		if (head->detail == 4)
+			byte = (byte >> (position % 2 * 4)) & 15;
+		if (byte == 0)
+			return false;
+	}
+	return true;
+}
+
 static BfFilter *
 counting_add(BfFilter *filter, BfHash hash)
 {
@@ -361,6 +381,7 @@ const BfMethods bf_counting_methods = {
 	},
 	.empty_like = counting_empty_like,
 	.contains = counting_contains,
+	.contains_by_byte = counting_contains_by_byte,
 	.add = counting_add,
 	.same_geometry = counting_same_geometry,
 	.unite = counting_unite,

@@ -12,6 +12,7 @@
 #include "errors.h"
 #include "gateway.h"
 #include "io.h"
+#include "stored.h"
 
 BF_FUNCTION(bf_counting_create_sql);
 BF_FUNCTION(bf_counting_create_with_params);
@@ -98,7 +99,7 @@ Datum
 bf_counting_key_count_sql(PG_FUNCTION_ARGS)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
-	const BfFilter *filter = bf_get_filter(PG_GETARG_DATUM(0), BF_KIND_COUNTING_BLOOM);
+	const BfFilter *filter = bf_keep_filter(site, PG_GETARG_DATUM(0));
 
 	PG_RETURN_INT32((int32) bf_counting_key_count(filter,
 												  bf_key_hash(&site->rule,

@@ -64,6 +64,14 @@ bf_filter_contains(const BfFilter *filter, BfHash hash)
 	return methods_of(filter)->contains(filter, hash);
 }
 
+/* The same of a value of which only the head is in memory. */
+bool
+bf_filter_contains_by_byte(const BfFilter *head, BfHash hash,
+						   BfByteReader reader, void *argument)
+{
+	return methods_of(head)->contains_by_byte(head, hash, reader, argument);
+}
+
 /* See BfMethods about growing. */
 BfFilter *
 bf_filter_add(BfFilter *filter, BfHash hash)

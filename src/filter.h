@@ -12,6 +12,9 @@
 
 #include "format.h"
 
+/* Reads one byte of a value that is not in memory, at an offset into it. */
+typedef uint8 (*BfByteReader) (void *argument, uint64 offset);
+
 /*
  * One table for each kind.  What takes a head reads nothing behind it.  A
  * filter that may grow is given back at its new place, or NULL when that
@@ -24,6 +27,8 @@ typedef struct BfMethods
 
 	BfFilter   *(*empty_like) (const BfFilter *header);
 	bool		(*contains) (const BfFilter *filter, BfHash hash);
+	bool		(*contains_by_byte) (const BfFilter *head, BfHash hash,
+									 BfByteReader reader, void *argument);
 	BfFilter   *(*add) (BfFilter *filter, BfHash hash);
 	bool		(*same_geometry) (const BfFilter *a, const BfFilter *b);
 	BfFilter   *(*unite) (BfFilter *target, const BfFilter *source);
@@ -41,6 +46,8 @@ extern const BfMethods *bf_methods(BfKind kind);
 extern BfFilter *bf_filter_copy(const BfFilter *filter);
 extern BfFilter *bf_filter_empty_like(const BfFilter *header);
 extern bool bf_filter_contains(const BfFilter *filter, BfHash hash);
+extern bool bf_filter_contains_by_byte(const BfFilter *head, BfHash hash,
+									   BfByteReader reader, void *argument);
 extern BfFilter *bf_filter_add(BfFilter *filter, BfHash hash);
 extern bool bf_filter_same_geometry(const BfFilter *a, const BfFilter *b);
 extern BfFilter *bf_filter_union(BfFilter *target, const BfFilter *source);

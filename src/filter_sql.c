@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "filter.h"
 #include "gateway.h"
+#include "stored.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
@@ -111,29 +112,20 @@ bf_clear(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(bf_check_grown(bf_filter_empty_like(BF_GETARG_HEAD(0))));
 }
 
-static bool
-contains(FunctionCallInfo fcinfo, int filter_argument, int key_argument)
-{
-	BfCallSite *site = bf_call_site(fcinfo, key_argument);
-	const BfFilter *filter = BF_GETARG_FILTER(filter_argument);
-
-	return bf_filter_contains(filter, bf_key_hash(&site->rule,
-												  (BfScheme) filter->scheme,
-												  PG_GETARG_DATUM(key_argument)));
-}
-
 /* filter @> key */
 Datum
 bf_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, 0, 1));
+	PG_RETURN_BOOL(bf_probe(bf_call_site(fcinfo, 1),
+							PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
 /* key <@ filter */
 Datum
 bf_contained(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, 1, 0));
+	PG_RETURN_BOOL(bf_probe(bf_call_site(fcinfo, 0),
+							PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
 /* bloom_contains_each(filter, keys): an array of the same shape, NULL for NULL */
@@ -141,7 +133,6 @@ Datum
 bf_contains_each(PG_FUNCTION_ARGS)
 {
 	BfCallSite *site = bf_call_site_for_keys(fcinfo, 1);
-	const BfFilter *filter = BF_GETARG_FILTER(0);
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	Datum	   *keys;
 	bool	   *nulls;
@@ -153,10 +144,7 @@ bf_contains_each(PG_FUNCTION_ARGS)
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
-			keys[i] = BoolGetDatum(bf_filter_contains(filter,
-													  bf_key_hash(&site->rule,
-																  (BfScheme) filter->scheme,
-																  keys[i])));
+			keys[i] = BoolGetDatum(bf_probe(site, PG_GETARG_DATUM(0), keys[i]));
 	}
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(keys, nulls, ARR_NDIM(array),
 											 ARR_DIMS(array), ARR_LBOUND(array),

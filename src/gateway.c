@@ -25,15 +25,23 @@ report_damage(BfKind kind, const char *problem)
 			 errdetail("%s", problem)));
 }
 
+/* Refuse a value of size bytes in native form unless it may be worked on. */
+void
+bf_check_filter(const BfFilter *value, Size size, BfKind kind)
+{
+	const char *problem = bf_format_check(value, size, kind);
+
+	if (problem != NULL)
+		report_damage(kind, problem);
+}
+
 /* The whole filter, to be read only: it may be the stored value itself. */
 const BfFilter *
 bf_get_filter(Datum datum, BfKind kind)
 {
 	const BfFilter *filter = (const BfFilter *) PG_DETOAST_DATUM(datum);
-	const char *problem = bf_format_check(filter, VARSIZE(filter), kind);
 
-	if (problem != NULL)
-		report_damage(kind, problem);
+	bf_check_filter(filter, VARSIZE(filter), kind);
 	return filter;
 }
 
@@ -42,10 +50,8 @@ BfFilter *
 bf_get_filter_copy(Datum datum, BfKind kind)
 {
 	BfFilter   *filter = (BfFilter *) PG_DETOAST_DATUM_COPY(datum);
-	const char *problem = bf_format_check(filter, VARSIZE(filter), kind);
 
-	if (problem != NULL)
-		report_damage(kind, problem);
+	bf_check_filter(filter, VARSIZE(filter), kind);
 	return filter;
 }
 
@@ -85,10 +91,9 @@ bf_get_head(Datum datum, BfKind kind)
 		memset(head->payload, 0, head_size - BF_HEADER_SIZE);
 		fetch_start(datum, head, head_size);
 	}
-	if (problem == NULL)
-		problem = bf_format_check(head, size, kind);
 	if (problem != NULL)
 		report_damage(kind, problem);
+	bf_check_filter(head, size, kind);
 	SET_VARSIZE(head, size);
 	return head;
 }

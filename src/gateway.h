@@ -12,6 +12,7 @@
 
 #include "format.h"
 
+extern void bf_check_filter(const BfFilter *value, Size size, BfKind kind);
 extern const BfFilter *bf_get_filter(Datum datum, BfKind kind);
 extern BfFilter *bf_get_filter_copy(Datum datum, BfKind kind);
 extern BfFilter *bf_get_head(Datum datum, BfKind kind);

@@ -210,6 +210,23 @@ scalable_contains(const BfFilter *filter, BfHash hash)
 	return false;
 }
 
+static bool
+scalable_contains_by_byte(const BfFilter *head, BfHash hash,
+						  BfByteReader reader, void *argument)
+{
+	const BfLayer *layers = bf_scalable_layers(head);
+	uint64		offset = BF_HEADER_SIZE + scalable_payload_size(head);
+
+	for (int i = (int) head->detail - 1; i >= 0; i--)
+	{
+		offset -= layers[i].bits / 8;
+		if (bf_positions_are_set_by_byte(offset, bf_layer_geometry(&layers[i]), hash,
+										 reader, argument))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Insert an empty layer before the layer of that number, at a new place in
  * memory.  NULL when the filter would break a limit.
@@ -435,6 +452,7 @@ const BfMethods bf_scalable_methods = {
 	},
 	.empty_like = scalable_empty_like,
 	.contains = scalable_contains,
+	.contains_by_byte = scalable_contains_by_byte,
 	.add = scalable_add,
 	.same_geometry = scalable_same_geometry,
 	.unite = scalable_unite,

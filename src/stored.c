@@ -1,0 +1,281 @@
+/*-------------------------------------------------------------------------
+ *
+ * stored.c
+ *	  Probes of filters, stored ones without fetching all of them, and the
+ *	  filters that a call site keeps.
+ *
+ * A filter of megabytes comes to every call as a pointer into a TOAST table.
+ * The first probes read the head and then only the chunks that hold the key's
+ * positions, stopping at the first that is not set.  A call site that probes
+ * the same value again and again fetches it as a whole and keeps it, once it
+ * has read about as much in pieces: so it never does more than about twice
+ * what it had to.
+ *
+ * What is kept is found by the whole TOAST pointer.  A stored value never
+ * changes, and its identifier is not given to another one as long as somebody
+ * can see it, so it cannot be mistaken for another row's.  It lives in the
+ * call site's memory: that of the query, or of PL/pgSQL's expressions, which
+ * the transaction ends.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "stored.h"
+
+#include "access/detoast.h"
+#include "access/heaptoast.h"
+#include "filter.h"
+#include "gateway.h"
+#include "toastreader.h"
+#include "utils/memutils.h"
+
+/* Filters that a call site keeps at once: a join may probe several in turn. */
+#define BF_KEPT_FILTERS		8
+
+/*
+ * A chunk of many fetched in one scan costs about a fourth of one that is
+ * looked up alone.
+ */
+#define BF_LOOKUP_COST		4
+
+typedef struct KeptFilter
+{
+	struct varatt_external pointer;
+	BfFilter   *head;			/* NULL: the place is free */
+	BfFilter   *filter;			/* NULL: not fetched as a whole yet */
+	uint64		fetched;		/* chunks looked up alone */
+	uint64		last_use;
+} KeptFilter;
+
+struct BfKeptFilters
+{
+	MemoryContext context;
+	KeptFilter *latest;			/* the place used last */
+	uint64		uses;
+	Size		size;			/* of the filters fetched as a whole */
+	KeptFilter	places[BF_KEPT_FILTERS];
+};
+
+static void
+forget(BfKeptFilters *kept, KeptFilter *place)
+{
+	if (place->filter != NULL)
+	{
+		kept->size -= VARSIZE(place->filter);
+		pfree(place->filter);
+	}
+	if (place->head != NULL)
+		pfree(place->head);
+	memset(place, 0, sizeof(KeptFilter));
+}
+
+static inline bool
+is_place_of(const KeptFilter *place, const struct varatt_external *pointer)
+{
+	return place->head != NULL &&
+		memcmp(&place->pointer, pointer, sizeof(*pointer)) == 0;
+}
+
+/* The place of a stored value: its own, or the one unused for longest. */
+static KeptFilter *
+find_place(BfCallSite *site, const struct varatt_external *pointer)
+{
+	BfKeptFilters *kept = site->kept;
+	KeptFilter *oldest;
+
+	if (kept == NULL)
+	{
+		MemoryContext context = AllocSetContextCreate(site->context,
+													  "bloomfilter kept filters",
+													  ALLOCSET_SMALL_SIZES);
+
+		kept = (BfKeptFilters *) MemoryContextAllocZero(context, sizeof(BfKeptFilters));
+		kept->context = context;
+		kept->latest = &kept->places[0];
+		site->kept = kept;
+	}
+
+	oldest = &kept->places[0];
+	for (int i = 0; i < BF_KEPT_FILTERS; i++)
+	{
+		KeptFilter *place = &kept->places[i];
+
+		if (is_place_of(place, pointer))
+		{
+			oldest = place;
+			break;
+		}
+		if (place->last_use < oldest->last_use)
+			oldest = place;
+	}
+
+	if (!is_place_of(oldest, pointer))
+	{
+		forget(kept, oldest);
+		oldest->pointer = *pointer;
+	}
+	oldest->last_use = ++kept->uses;
+	kept->latest = oldest;
+	return oldest;
+}
+
+/* The same; nearly always it is the one used last. */
+static inline KeptFilter *
+get_place(BfCallSite *site, Datum datum)
+{
+	struct varatt_external pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(datum));
+	if (site->kept != NULL && is_place_of(site->kept->latest, &pointer))
+		return site->kept->latest;
+	return find_place(site, &pointer);
+}
+
+/* Make room for a filter of that size, as far as work_mem does not allow it. */
+static void
+forget_for(BfKeptFilters *kept, const KeptFilter *keep, Size size)
+{
+	while (kept->size > 0 && kept->size + size > (Size) work_mem * 1024)
+	{
+		KeptFilter *oldest = NULL;
+
+		for (int i = 0; i < BF_KEPT_FILTERS; i++)
+		{
+			KeptFilter *place = &kept->places[i];
+
+			if (place != keep && place->filter != NULL &&
+				(oldest == NULL || place->last_use < oldest->last_use))
+				oldest = place;
+		}
+		if (oldest == NULL)
+			return;
+		forget(kept, oldest);
+	}
+}
+
+/* Fetch a stored value as a whole. */
+static const BfFilter *
+fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
+{
+	BfKeptFilters *kept = site->kept;
+	MemoryContext old_context;
+
+	forget_for(kept, place, toast_raw_datum_size(datum));
+	old_context = MemoryContextSwitchTo(kept->context);
+	place->filter = bf_get_filter_copy(datum, BF_KIND_ANY);
+	MemoryContextSwitchTo(old_context);
+	kept->size += VARSIZE(place->filter);
+	if (place->head == NULL)
+	{
+		Size		head_size = (Size) bf_format_head_size(place->filter);
+
+		place->head = (BfFilter *) MemoryContextAlloc(kept->context, head_size);
+		memcpy(place->head, place->filter, head_size);
+	}
+	return place->filter;
+}
+
+/* Read the head through a reader; false when it is not within one chunk. */
+static bool
+read_head(BfKeptFilters *kept, KeptFilter *place, Datum datum, BfToastReader *reader)
+{
+	Size		length;
+	const uint8 *start = bf_toast_reader_fetch(reader, 0, &length);
+	BfFilter   *head;
+
+	length = Min(length + VARHDRSZ, toast_raw_datum_size(datum));
+	if (length < BF_HEADER_SIZE)
+		return false;
+	head = (BfFilter *) palloc0(length);
+	memcpy(VARDATA(head), start, length - VARHDRSZ);
+	SET_VARSIZE(head, toast_raw_datum_size(datum));
+	if (bf_format_check_header(head, BF_KIND_ANY) != NULL ||
+		bf_format_head_size(head) > length)
+	{
+		pfree(head);
+		return false;
+	}
+	bf_check_filter(head, VARSIZE(head), BF_KIND_ANY);
+	place->head = (BfFilter *) MemoryContextAlloc(kept->context,
+												  (Size) bf_format_head_size(head));
+	memcpy(place->head, head, bf_format_head_size(head));
+	pfree(head);
+	return true;
+}
+
+/* How bf_filter_contains_by_byte() gets at the payload. */
+static uint8
+read_byte(void *argument, uint64 offset)
+{
+	Size		length;
+
+	/* offsets count from the start of the value, chunks from its data */
+	return *bf_toast_reader_fetch((BfToastReader *) argument, offset - VARHDRSZ, &length);
+}
+
+/* Whether enough was read in pieces that fetching the whole pays. */
+static bool
+whole_pays(const KeptFilter *place, Datum datum)
+{
+	uint64		chunks = toast_raw_datum_size(datum) / TOAST_MAX_CHUNK_SIZE + 1;
+
+	return place->fetched * BF_LOOKUP_COST >= chunks;
+}
+
+/* filter @> key, neither of them NULL */
+bool
+bf_probe(BfCallSite *site, Datum datum, Datum key)
+{
+	KeptFilter *place;
+	BfToastReader *reader;
+	BfHash		hash;
+	bool		result;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+	{
+		const BfFilter *filter = bf_get_filter(datum, BF_KIND_ANY);
+
+		hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, key);
+		result = bf_filter_contains(filter, hash);
+		if ((Pointer) filter != DatumGetPointer(datum))
+			pfree(unconstify(BfFilter *, filter));
+		return result;
+	}
+
+	place = get_place(site, datum);
+	if (place->filter == NULL &&
+		(!bf_toast_is_readable(datum) || whole_pays(place, datum)))
+		fetch_whole(site, place, datum);
+	if (place->filter != NULL)
+	{
+		hash = bf_key_hash(&site->rule, (BfScheme) place->filter->scheme, key);
+		return bf_filter_contains(place->filter, hash);
+	}
+
+	reader = bf_toast_reader_open(datum);
+	if (place->head == NULL && !read_head(site->kept, place, datum, reader))
+	{
+		bf_toast_reader_close(reader);
+		fetch_whole(site, place, datum);
+		hash = bf_key_hash(&site->rule, (BfScheme) place->filter->scheme, key);
+		return bf_filter_contains(place->filter, hash);
+	}
+	hash = bf_key_hash(&site->rule, (BfScheme) place->head->scheme, key);
+	result = bf_filter_contains_by_byte(place->head, hash, read_byte, reader);
+	place->fetched += bf_toast_reader_fetched(reader);
+	bf_toast_reader_close(reader);
+	return result;
+}
+
+/* The whole filter, kept by the call site if it is a stored one. */
+const BfFilter *
+bf_keep_filter(BfCallSite *site, Datum datum)
+{
+	KeptFilter *place;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+		return bf_get_filter(datum, BF_KIND_ANY);
+	place = get_place(site, datum);
+	return place->filter != NULL ? place->filter : fetch_whole(site, place, datum);
+}

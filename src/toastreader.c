@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * toastreader.c
+ *	  Single chunks of a value that is stored out of line.
+ *
+ * A probe needs a handful of bytes from anywhere in a value of megabytes.
+ * Fetching a slice for each through the server's detoasting would open the
+ * TOAST table and its index every time; here they are open as long as the
+ * reader is, and each chunk is one descent of the index.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "toastreader.h"
+
+#include "access/detoast.h"
+#include "access/genam.h"
+#include "access/heaptoast.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/toast_internals.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+/* Columns of a TOAST table. */
+enum
+{
+	TOAST_VALUE_ID = 1,
+	TOAST_CHUNK_NUMBER = 2,
+	TOAST_CHUNK_DATA = 3
+};
+
+struct BfToastReader
+{
+	struct varatt_external pointer;
+	Relation	table;
+	Relation   *indexes;
+	int			nindexes;
+	SnapshotData snapshot_data;
+	ScanKeyData keys[2];
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+	int64		chunk;			/* the one in slot; -1 if none */
+	uint64		fetched;		/* chunks, so far */
+};
+
+/* Whether a value is stored out of line as it is: a compressed one is not. */
+bool
+bf_toast_is_readable(Datum datum)
+{
+	struct varatt_external pointer;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(datum));
+	return !VARATT_EXTERNAL_IS_COMPRESSED(pointer);
+}
+
+/*
+ * Open a value that bf_toast_is_readable().  Memory is of the current context,
+ * and the reader must be closed before the call ends: an error closes what it
+ * holds with the resource owner.
+ */
+BfToastReader *
+bf_toast_reader_open(Datum datum)
+{
+	BfToastReader *reader = (BfToastReader *) palloc0(sizeof(BfToastReader));
+	int			valid_index;
+
+	VARATT_EXTERNAL_GET_POINTER(reader->pointer, DatumGetPointer(datum));
+	reader->table = table_open(reader->pointer.va_toastrelid, AccessShareLock);
+	valid_index = toast_open_indexes(reader->table, AccessShareLock,
+									 &reader->indexes, &reader->nindexes);
+	reader->slot = table_slot_create(reader->table, NULL);
+	reader->scan = bf_index_beginscan(reader->table, reader->indexes[valid_index],
+									  bf_toast_snapshot(&reader->snapshot_data), 2);
+	ScanKeyInit(&reader->keys[0], TOAST_VALUE_ID, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(reader->pointer.va_valueid));
+	reader->chunk = -1;
+	return reader;
+}
+
+static void
+report_damage(const BfToastReader *reader, int32 chunk)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("missing or damaged chunk number %d for toast value %u in %s",
+					chunk, reader->pointer.va_valueid,
+					RelationGetRelationName(reader->table))));
+}
+
+/*
+ * The bytes from an offset into the value's data to the end of their chunk.
+ * They are valid until the next fetch.
+ */
+const uint8 *
+bf_toast_reader_fetch(BfToastReader *reader, uint64 offset, Size *length)
+{
+	uint64		size = VARATT_EXTERNAL_GET_EXTSIZE(reader->pointer);
+	int32		chunk = (int32) (offset / TOAST_MAX_CHUNK_SIZE);
+	uint64		start = (uint64) chunk * TOAST_MAX_CHUNK_SIZE;
+	struct varlena *data;
+	bool		is_null;
+
+	if (offset >= size)
+		elog(ERROR, "offset " UINT64_FORMAT " is behind the end of a toast value", offset);
+
+	if (chunk != reader->chunk)
+	{
+		reader->chunk = -1;
+		ScanKeyInit(&reader->keys[1], TOAST_CHUNK_NUMBER, BTEqualStrategyNumber,
+					F_INT4EQ, Int32GetDatum(chunk));
+		index_rescan(reader->scan, reader->keys, 2, NULL, 0);
+		if (!index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot))
+			report_damage(reader, chunk);
+		reader->chunk = chunk;
+		reader->fetched++;
+	}
+
+	data = (struct varlena *) DatumGetPointer(slot_getattr(reader->slot,
+														   TOAST_CHUNK_DATA, &is_null));
+	if (is_null || VARATT_IS_EXTENDED(data) != VARATT_IS_SHORT(data) ||
+		VARSIZE_ANY_EXHDR(data) != Min(size - start, TOAST_MAX_CHUNK_SIZE))
+		report_damage(reader, chunk);
+	*length = VARSIZE_ANY_EXHDR(data) - (offset - start);
+	return (const uint8 *) VARDATA_ANY(data) + (offset - start);
+}
+
+/* How many chunks were fetched since it was opened. */
+uint64
+bf_toast_reader_fetched(const BfToastReader *reader)
+{
+	return reader->fetched;
+}
+
+void
+bf_toast_reader_close(BfToastReader *reader)
+{
+	index_endscan(reader->scan);
+	ExecDropSingleTupleTableSlot(reader->slot);
+	toast_close_indexes(reader->indexes, reader->nindexes, AccessShareLock);
+	table_close(reader->table, AccessShareLock);
+	pfree(reader);
+}

@@ -3,6 +3,7 @@
 #   make && make install    for the PostgreSQL that pg_config belongs to
 #   make check              all tests, on a throw-away server
 #   make demo               a tour on real data, on a throw-away server
+#   make bench              every operation beside its peer, and charts
 #   make installcheck       the regression tests, on the server that runs
 
 EXTENSION = bloomfilter
@@ -34,12 +35,12 @@ PG_CONFIG ?= pg_config
 
 # These work on a machine without PostgreSQL, and install it; PGXS has a check
 # target of its own, so they are kept apart from it.
-ALONE = check demo
+ALONE = check demo bench
 ifneq ($(filter $(ALONE),$(MAKECMDGOALS)),)
 
 .PHONY: $(ALONE)
 $(ALONE):
-	@PG_CONFIG='$(if $(filter-out undefined default file,$(origin PG_CONFIG)),$(PG_CONFIG))' MAKE='$(MAKE)' test/$@
+	@PG_CONFIG='$(if $(filter-out undefined default file,$(origin PG_CONFIG)),$(PG_CONFIG))' MAKE='$(MAKE)' test/$(@:bench=benchmark)
 
 else
 

@@ -27,6 +27,14 @@
 #define BF_DISTINCT_REGISTER_BITS	14
 #define BF_DISTINCT_READ_HASHES		1024
 
+/*
+ * Hashes that wait to be inserted together, and the number of slots from which
+ * on they do: then the table no longer fits the first-level cache, and the
+ * cache misses of the hashes overlap.
+ */
+#define BF_DISTINCT_PENDING			64
+#define BF_DISTINCT_PENDING_SLOTS	2048
+
 struct BfDistinct
 {
 	MemoryContext context;
@@ -34,6 +42,8 @@ struct BfDistinct
 	uint64		nslots;			/* a power of two */
 	uint64		nused;
 	BfHash	   *slots;			/* a free one has h1 = h2 = 0 */
+	BfHash	   *pending;		/* NULL as long as the table is small */
+	int			npending;
 	bool		has_zero;		/* the one hash that looks like a free slot */
 	BfTempFile *file;			/* NULL until the limit is reached */
 	uint64		nfile;			/* hashes in it */
@@ -146,16 +156,11 @@ spill(BfDistinct *set)
 	set->nused = 0;
 }
 
-void
-bf_distinct_add(BfDistinct *set, BfHash hash)
+static inline void
+insert_now(BfDistinct *set, BfHash hash)
 {
-	if (is_free(hash))
-	{
-		set->has_zero = true;
-		return;
-	}
 	/* at most three quarters full */
-	if (set->nused >= set->nslots / 4 * 3)
+	if (unlikely(set->nused >= set->nslots / 4 * 3))
 	{
 		if (set->nslots < set->max_slots)
 			grow(set);
@@ -164,6 +169,47 @@ bf_distinct_add(BfDistinct *set, BfHash hash)
 	}
 	if (insert(set->slots, set->nslots, hash))
 		set->nused++;
+}
+
+static void
+insert_pending(BfDistinct *set)
+{
+	for (int i = 0; i < set->npending; i++)
+		bf_prefetch_write(&set->slots[set->pending[i].h1 & (set->nslots - 1)]);
+	for (int i = 0; i < set->npending; i++)
+		insert_now(set, set->pending[i]);
+	set->npending = 0;
+}
+
+void
+bf_distinct_add(BfDistinct *set, BfHash hash)
+{
+	if (is_free(hash))
+		set->has_zero = true;
+	else if (set->pending == NULL)
+	{
+		insert_now(set, hash);
+		if (set->nslots >= BF_DISTINCT_PENDING_SLOTS)
+			set->pending = (BfHash *)
+				MemoryContextAlloc(set->context, BF_DISTINCT_PENDING * sizeof(BfHash));
+	}
+	else
+	{
+		set->pending[set->npending++] = hash;
+		if (set->npending == BF_DISTINCT_PENDING)
+			insert_pending(set);
+	}
+}
+
+/*
+ * Insert what waits, so that the set can be counted and read.  That is not a
+ * change: the set holds the same hashes as before.
+ */
+void
+bf_distinct_settle(BfDistinct *set)
+{
+	if (set->npending > 0)
+		insert_pending(set);
 }
 
 /* Distinct hashes seen: exact within the memory limit, estimated beyond. */

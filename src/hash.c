@@ -14,6 +14,7 @@
  */
 #include "hash.h"
 
+#include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
 /* RedisBloom's seed for h1; it seeds h2 with h1. */
@@ -116,46 +117,126 @@ bf_murmur64a(const void *key, size_t length, uint64 seed)
 	return murmur_finish(h);
 }
 
+/* Keys of up to so many words are read and mixed once for both hashes. */
+#define BF_PAIR_WORDS	8
+
 /*
- * The hash seeded by RedisBloom's seed and the one seeded by that hash.  The
- * blocks of a key that is not long are read and mixed once for both.
+ * The hash seeded by RedisBloom's seed and the one seeded by that hash, of a
+ * key in words: whole blocks, then the bytes behind them, zero above.
  */
 static inline BfHash
+murmur_pair_of_words(const uint64 *words, size_t length)
+{
+	uint64		mixed[BF_PAIR_WORDS];
+	size_t		nblocks = length / 8;
+	BfHash		hash;
+
+	hash.h1 = murmur_start(length, BF_MURMUR_SEED);
+	for (size_t i = 0; i < nblocks; i++)
+	{
+		mixed[i] = murmur_mix(words[i]);
+		hash.h1 = murmur_step(hash.h1, mixed[i]);
+	}
+	if (length % 8 != 0)
+		hash.h1 = murmur_step(hash.h1, words[nblocks]);
+	hash.h1 = murmur_finish(hash.h1);
+
+	hash.h2 = murmur_start(length, hash.h1);
+	for (size_t i = 0; i < nblocks; i++)
+		hash.h2 = murmur_step(hash.h2, mixed[i]);
+	if (length % 8 != 0)
+		hash.h2 = murmur_step(hash.h2, words[nblocks]);
+	hash.h2 = murmur_finish(hash.h2);
+	return hash;
+}
+
+static BfHash
 murmur_pair(const uint8 *bytes, size_t length)
 {
-	BfHash		hash;
-	uint64		mixed[8];
-	uint64		tail = 0;
+	uint64		words[BF_PAIR_WORDS + 1];
 	size_t		nblocks = length / 8;
-	size_t		rest = length & 7;
+	BfHash		hash;
 
-	if (nblocks > lengthof(mixed))
+	if (nblocks > BF_PAIR_WORDS)
 	{
 		hash.h1 = bf_murmur64a(bytes, length, BF_MURMUR_SEED);
 		hash.h2 = bf_murmur64a(bytes, length, hash.h1);
 		return hash;
 	}
 
-	hash.h1 = murmur_start(length, BF_MURMUR_SEED);
 	for (size_t i = 0; i < nblocks; i++)
-	{
-		mixed[i] = murmur_mix(read_block(bytes + 8 * i));
-		hash.h1 = murmur_step(hash.h1, mixed[i]);
-	}
-	if (rest > 0)
-	{
-		tail = read_tail(bytes + 8 * nblocks, rest, length);
-		hash.h1 = murmur_step(hash.h1, tail);
-	}
-	hash.h1 = murmur_finish(hash.h1);
+		words[i] = read_block(bytes + 8 * i);
+	if (length % 8 != 0)
+		words[nblocks] = read_tail(bytes + 8 * nblocks, length % 8, length);
+	return murmur_pair_of_words(words, length);
+}
 
-	hash.h2 = murmur_start(length, hash.h1);
-	for (size_t i = 0; i < nblocks; i++)
-		hash.h2 = murmur_step(hash.h2, mixed[i]);
-	if (rest > 0)
-		hash.h2 = murmur_step(hash.h2, tail);
-	hash.h2 = murmur_finish(hash.h2);
-	return hash;
+/*
+ * A number below 10^8 as eight decimal digits, the first in the lowest byte:
+ * halves, then quarters, then eighths of the word are divided at once.
+ */
+static inline uint64
+eight_digits(uint32 number)
+{
+	uint64		word = (number / 10000) | (uint64) (number % 10000) << 32;
+	uint64		quotient;
+
+	/* x / 100 of each x below 10000, then x / 10 of each below 100 */
+	quotient = ((word * 10486) >> 20) & UINT64CONST(0x0000007f0000007f);
+	word = quotient | (word - 100 * quotient) << 16;
+	quotient = ((word * 103) >> 10) & UINT64CONST(0x000f000f000f000f);
+	word = quotient | (word - 10 * quotient) << 8;
+	return word | UINT64CONST(0x3030303030303030);
+}
+
+/*
+ * bf_hash() of the shortest decimal of a number from 0 to below 10^16, as of
+ * its text.  Keys are mostly such numbers, and reading back digits just
+ * written costs more than making them in registers.
+ */
+BfHash
+bf_hash_decimal(BfScheme scheme, uint64 number)
+{
+	const uint32 eight = 100000000;
+	uint64		high;
+	uint64		low = 0;
+	uint64		words[2];
+	unsigned	leading;
+	unsigned	length;
+
+	Assert(number < BF_HASH_DECIMAL_LIMIT);
+	if (number >= eight)
+	{
+		low = eight_digits((uint32) (number % eight));
+		number /= eight;
+		length = 16;
+	}
+	else
+		length = 8;
+	high = eight_digits((uint32) number);
+
+	/* drop leading zeros, but not the only digit of 0 */
+	leading = (number == 0) ? 7 :
+		pg_rightmost_one_pos64(high ^ UINT64CONST(0x3030303030303030)) / 8;
+	high >>= 8 * leading;
+	length -= leading;
+	words[0] = high;
+	words[1] = low;
+	if (length > 8 && leading > 0)
+	{
+		words[0] |= low << (64 - 8 * leading);
+		words[1] = low >> (8 * leading);
+	}
+
+	if (scheme == BF_SCHEME_FNV1A)
+	{
+		uint8		bytes[16];
+
+		for (unsigned i = 0; i < length; i++)
+			bytes[i] = (uint8) (words[i / 8] >> (i % 8 * 8));
+		return bf_hash(scheme, bytes, length);
+	}
+	return murmur_pair_of_words(words, length);
 }
 
 uint64

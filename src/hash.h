@@ -34,6 +34,11 @@ extern uint64 bf_murmur64a(const void *key, size_t length, uint64 seed);
 extern uint64 bf_fnv1a(const void *key, size_t length, uint64 basis);
 extern BfHash bf_hash(BfScheme scheme, const void *key, size_t length);
 
+/* Up to, not including, what bf_hash_decimal() takes. */
+#define BF_HASH_DECIMAL_LIMIT	UINT64CONST(10000000000000000)
+
+extern BfHash bf_hash_decimal(BfScheme scheme, uint64 number);
+
 extern const char *bf_scheme_name(BfScheme scheme);
 extern bool bf_scheme_by_name(const char *name, BfScheme *scheme);
 

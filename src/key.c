@@ -256,13 +256,44 @@ bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer)
 	return (BfKey) {NULL, 0, NULL};
 }
 
+/* Whether a key is an integer, and which. */
+static inline bool
+get_integer(const BfKeyRule *rule, Datum value, int64 *integer)
+{
+	switch (rule->form)
+	{
+		case BF_KEY_INT2:
+			*integer = DatumGetInt16(value);
+			return true;
+		case BF_KEY_INT4:
+			*integer = DatumGetInt32(value);
+			return true;
+		case BF_KEY_INT8:
+			*integer = DatumGetInt64(value);
+			return true;
+		case BF_KEY_OID:
+			*integer = DatumGetObjectId(value);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The hash of the bytes of a value that is not NULL. */
 BfHash
 bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value)
 {
 	char		buffer[BF_KEY_BUFFER_SIZE];
-	BfKey		key = bf_key_bytes(rule, value, buffer);
-	BfHash		hash = bf_hash(scheme, key.data, key.length);
+	int64		integer;
+	BfKey		key;
+	BfHash		hash;
 
+	/* a negative number is beyond the limit, too */
+	if (get_integer(rule, value, &integer) && (uint64) integer < BF_HASH_DECIMAL_LIMIT)
+		return bf_hash_decimal(scheme, (uint64) integer);
+
+	key = bf_key_bytes(rule, value, buffer);
+	hash = bf_hash(scheme, key.data, key.length);
 	bf_key_release(key);
 	return hash;
 }

@@ -96,6 +96,8 @@ bf_agg_sizing_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	state = (SizingState *) PG_GETARG_POINTER(0);
 
+	bf_distinct_settle(state->keys);
+
 	/* of a state there is at least one key, but an estimate could round to 0 */
 	count = Max(bf_distinct_count(state->keys), 1);
 	bf_check_params(bf_params_for_capacity((int64) count, state->fpr, &geometry));

@@ -117,35 +117,31 @@ bf_murmur64a(const void *key, size_t length, uint64 seed)
 	return murmur_finish(h);
 }
 
-/* Keys of up to so many words are read and mixed once for both hashes. */
-#define BF_PAIR_WORDS	8
+/* Keys of up to so many blocks are read and mixed once for both hashes. */
+#define BF_PAIR_BLOCKS	8
 
 /*
  * The hash seeded by RedisBloom's seed and the one seeded by that hash, of a
- * key in words: whole blocks, then the bytes behind them, zero above.
+ * key of length bytes: its mixed blocks, then the bytes behind them.
  */
 static inline BfHash
-murmur_pair_of_words(const uint64 *words, size_t length)
+murmur_pair_of_blocks(const uint64 *mixed, uint64 tail, size_t length)
 {
-	uint64		mixed[BF_PAIR_WORDS];
 	size_t		nblocks = length / 8;
 	BfHash		hash;
 
 	hash.h1 = murmur_start(length, BF_MURMUR_SEED);
 	for (size_t i = 0; i < nblocks; i++)
-	{
-		mixed[i] = murmur_mix(words[i]);
 		hash.h1 = murmur_step(hash.h1, mixed[i]);
-	}
 	if (length % 8 != 0)
-		hash.h1 = murmur_step(hash.h1, words[nblocks]);
+		hash.h1 = murmur_step(hash.h1, tail);
 	hash.h1 = murmur_finish(hash.h1);
 
 	hash.h2 = murmur_start(length, hash.h1);
 	for (size_t i = 0; i < nblocks; i++)
 		hash.h2 = murmur_step(hash.h2, mixed[i]);
 	if (length % 8 != 0)
-		hash.h2 = murmur_step(hash.h2, words[nblocks]);
+		hash.h2 = murmur_step(hash.h2, tail);
 	hash.h2 = murmur_finish(hash.h2);
 	return hash;
 }
@@ -153,11 +149,12 @@ murmur_pair_of_words(const uint64 *words, size_t length)
 static BfHash
 murmur_pair(const uint8 *bytes, size_t length)
 {
-	uint64		words[BF_PAIR_WORDS + 1];
+	uint64		mixed[BF_PAIR_BLOCKS];
+	uint64		tail = 0;
 	size_t		nblocks = length / 8;
 	BfHash		hash;
 
-	if (nblocks > BF_PAIR_WORDS)
+	if (nblocks > BF_PAIR_BLOCKS)
 	{
 		hash.h1 = bf_murmur64a(bytes, length, BF_MURMUR_SEED);
 		hash.h2 = bf_murmur64a(bytes, length, hash.h1);
@@ -165,10 +162,10 @@ murmur_pair(const uint8 *bytes, size_t length)
 	}
 
 	for (size_t i = 0; i < nblocks; i++)
-		words[i] = read_block(bytes + 8 * i);
+		mixed[i] = murmur_mix(read_block(bytes + 8 * i));
 	if (length % 8 != 0)
-		words[nblocks] = read_tail(bytes + 8 * nblocks, length % 8, length);
-	return murmur_pair_of_words(words, length);
+		tail = read_tail(bytes + 8 * nblocks, length % 8, length);
+	return murmur_pair_of_blocks(mixed, tail, length);
 }
 
 /*
@@ -236,7 +233,15 @@ bf_hash_decimal(BfScheme scheme, uint64 number)
 			bytes[i] = (uint8) (words[i / 8] >> (i % 8 * 8));
 		return bf_hash(scheme, bytes, length);
 	}
-	return murmur_pair_of_words(words, length);
+	if (length >= 8)
+	{
+		uint64		mixed[2];
+
+		mixed[0] = murmur_mix(words[0]);
+		mixed[1] = murmur_mix(words[1]);
+		return murmur_pair_of_blocks(mixed, words[1], length);
+	}
+	return murmur_pair_of_blocks(NULL, words[0], length);
 }
 
 uint64

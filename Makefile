@@ -24,8 +24,8 @@ TYPES = bloom counting_bloom scalable_bloom
 DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
-REGRESS = types keys golden functions aggregates errors estimates rates \
-	counting scalable scalable_golden other_types
+REGRESS = types keys collations golden functions aggregates errors estimates rates \
+	counting scalable scalable_golden other_types stored
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.

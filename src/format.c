@@ -123,7 +123,7 @@ swap_header(BfFilter *header)
 	fpr = pg_bswap64(fpr);
 	memcpy(&header->fpr, &fpr, sizeof(fpr));
 	header->bits_set = pg_bswap64(header->bits_set);
-	for (int i = 0; i < lengthof(header->extra); i++)
+	for (size_t i = 0; i < lengthof(header->extra); i++)
 		header->extra[i] = pg_bswap64(header->extra[i]);
 #endif
 }

@@ -111,7 +111,7 @@ refuse_catalog_oids(Oid type, Oid found)
 static bool
 check_record_value(const BfKeyRule *rule, Datum value)
 {
-	HeapTupleHeader record = (HeapTupleHeader) PG_DETOAST_DATUM(value);
+	HeapTupleHeader record = DatumGetHeapTupleHeader(value);
 	TupleDesc	columns;
 	HeapTupleData tuple;
 	Datum	   *values;
@@ -173,7 +173,7 @@ bf_keytype_check_record(BfKeyRule *rule, Datum value)
 
 	if (rule->base_type != RECORDOID)
 		return;
-	record = (HeapTupleHeader) PG_DETOAST_DATUM(value);
+	record = DatumGetHeapTupleHeader(value);
 	if (OidIsValid(rule->checked_type) &&
 		HeapTupleHeaderGetTypeId(record) == rule->checked_type &&
 		HeapTupleHeaderGetTypMod(record) == rule->checked_typmod)

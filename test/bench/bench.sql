@@ -1,0 +1,28 @@
+-- Data and helpers of `make bench`.  :rows is the number of rows of the big
+-- tables, :keys a tenth of it.
+
+CREATE EXTENSION bloomfilter;
+CREATE EXTENSION hll;
+
+-- Distinct pseudo-random bigints: multiplication modulo a prime is a bijection.
+CREATE TABLE big AS
+	SELECT x * 7919 % 1000000007 AS id FROM generate_series(1::bigint, :rows) x;
+CREATE TABLE small AS
+	SELECT x * 104729 % 1000000007 AS id FROM generate_series(1::bigint, :keys) x;
+CREATE TABLE few AS
+	SELECT x % 10000 AS id FROM generate_series(1::bigint, :rows) x;
+CREATE TABLE big_text AS
+	SELECT 'user:' || x AS k FROM generate_series(1, :rows) x;
+CREATE TABLE groups AS
+	SELECT x / 5 AS g, x AS id FROM generate_series(0, 99999) x;
+CREATE TABLE looked_up AS SELECT id FROM big;
+CREATE UNIQUE INDEX ON looked_up (id);
+
+CREATE TABLE filters (name text PRIMARY KEY, f bloom);
+INSERT INTO filters
+	SELECT 'rows', bloom_agg(id, :rows, 0.01) FROM big
+	UNION ALL
+	SELECT 'keys', bloom_agg(id, :keys, 0.01) FROM small
+	UNION ALL
+	SELECT 'small', bloom_agg(id, :keys / 10, 0.01) FROM (SELECT id FROM small LIMIT :keys / 10) s;
+VACUUM ANALYZE;

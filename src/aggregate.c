@@ -69,11 +69,20 @@ begin(MemoryContext context, BfFilter *filter)
 	return state;
 }
 
+/* Set the bits of the keys that wait; entries is theirs, or a copy of it. */
+static void
+set_pending(const BfAggregateState *state, BfHash *entries, BfFilter *filter)
+{
+	if (state->integers)
+		bf_key_hash_integers((BfScheme) filter->scheme, entries, state->npending);
+	bf_bloom_set_batch(filter, entries, state->npending);
+}
+
 /* The keys that wait are part of the state; this only moves them. */
 static void
 flush_pending(BfAggregateState *state)
 {
-	bf_bloom_set_batch(state->filter, state->pending, state->npending);
+	set_pending(state, state->pending, state->filter);
 	state->npending = 0;
 }
 
@@ -85,7 +94,10 @@ state_copy(const BfAggregateState *state)
 
 	if (state->pending != NULL)
 	{
-		bf_bloom_set_batch(filter, state->pending, state->npending);
+		BfHash		entries[BF_BATCH_KEYS];
+
+		memcpy(entries, state->pending, state->npending * sizeof(BfHash));
+		set_pending(state, entries, filter);
 		bf_bloom_recount(filter);
 	}
 	return filter;
@@ -123,16 +135,27 @@ static inline void
 add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
-	BfHash		hash = bf_key_hash(&site->rule, (BfScheme) state->filter->scheme,
-								   PG_GETARG_DATUM(1));
+	BfScheme	scheme = (BfScheme) state->filter->scheme;
+	int64		integer;
 
 	if (state->pending == NULL)
 	{
+		BfHash		hash = bf_key_hash(&site->rule, scheme, PG_GETARG_DATUM(1));
+
 		state->filter = bf_check_grown(bf_filter_add(state->filter, hash));
 		return;
 	}
-	state->pending[state->npending++] = hash;
-	if (state->npending == BF_BATCH_KEYS)
+
+	/* all keys of one call site are of one type */
+	if (bf_key_get_integer(&site->rule, PG_GETARG_DATUM(1), &integer))
+	{
+		state->integers = true;
+		state->pending[state->npending].h1 = (uint64) integer;
+	}
+	else
+		state->pending[state->npending] = bf_key_hash(&site->rule, scheme,
+													  PG_GETARG_DATUM(1));
+	if (++state->npending == BF_BATCH_KEYS)
 		flush_pending(state);
 }
 
@@ -301,6 +324,7 @@ combine_states(FunctionCallInfo fcinfo,
 	MemoryContext context = bf_aggregate_context(fcinfo);
 	BfAggregateState *state = get_state(fcinfo, 0);
 	const BfAggregateState *other = get_state(fcinfo, 1);
+	const BfFilter *source;
 
 	if (other == NULL)
 	{
@@ -322,9 +346,8 @@ combine_states(FunctionCallInfo fcinfo,
 	bf_check_same_geometry(state->filter, other->filter);
 	if (state->pending != NULL)
 		flush_pending(state);
-	state->filter = bf_check_grown(combine(state->filter, other->filter));
-	if (other->npending > 0)
-		bf_bloom_set_batch(state->filter, other->pending, other->npending);
+	source = other->npending > 0 ? state_copy(other) : other->filter;
+	state->filter = bf_check_grown(combine(state->filter, source));
 	PG_RETURN_POINTER(state);
 }
 

@@ -121,10 +121,6 @@ SELECT error_of('SELECT ' || call || ' FROM generate_series(1, 3) i') FROM (VALU
 	('bloom_agg(i, NULL::bloom)')
 ) case_(call);
 
--- the parts of an aggregate do not work alone
-SELECT error_of('SELECT bloom_agg_final(NULL)');
-SELECT error_of('SELECT bloom_agg_sizing_transition(NULL, 1)');
-
 ----------------------------------------------------------------------------
 -- Types that cannot be keys
 ----------------------------------------------------------------------------

@@ -15,8 +15,9 @@ SELECT pg_describe_object(classid, objid, 0) AS without_comment
 FROM pg_depend JOIN pg_extension e ON refobjid = e.oid
 WHERE refclassid = 'pg_extension'::regclass AND extname = 'bloomfilter' AND deptype = 'e'
 	AND obj_description(objid, classid::regclass::name) IS NULL
-	-- the family that CREATE OPERATOR CLASS makes
+	-- what comes by itself with an operator class or a type
 	AND classid <> 'pg_opfamily'::regclass
+	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT oid FROM pg_type WHERE typcategory = 'A'))
 ORDER BY 1;
 
 -- nothing is volatile, and everything may run in a parallel worker
@@ -53,10 +54,11 @@ SELECT bloom_create(1000) = bloom_create(1000, 0.01, 'murmur64a') AS defaults,
 	bloom_create_with_params(100, 3) = bloom_create_with_params(bits => 100, hashes => 3, hash => 'murmur64a') AS params,
 	bloom_create(NULL) IS NULL AND bloom_create(10, NULL) IS NULL AND bloom_create(10, 0.1, NULL) IS NULL AS strict;
 
--- floor(n * -ln p / ln(2)^2) bits, rounded up to 64, and ceil(log2(1/p)) hashes; at least 64 bits and 1 hash
-SELECT n, p, bloom_bits(f) = ceil(greatest(floor(n * -ln(p) / ln(2::float8) ^ 2), 1) / 64) * 64 AS bits,
+-- floor(n * -ln p / ln(2)^2) bits, rounded up to 64, and ceil(log2(1/p)) hashes; at least 64 bits and 1 hash;
+-- 167 keys at 1% and 49 at 0.1% need whole words, 1600 and 704 bits, and get no more
+SELECT n, p, bloom_bits(f), bloom_bits(f) = ceil(greatest(floor(n * -ln(p) / ln(2::float8) ^ 2), 1) / 64) * 64 AS bits,
 	bloom_hashes(f) = greatest(ceil(-ln(p) / ln(2::float8)), 1) AS hashes, bloom_capacity(f) = n AND (bloom_info(f)).target_fpr = p AS promise
-FROM (VALUES (1, 0.01::float8), (1, 0.9), (1, 0.9999999), (1, 1e-70), (6, 0.01), (7, 0.01), (1000, 0.3), (12345, 0.001), (1000000, 1e-9)) v(n, p),
+FROM (VALUES (1, 0.01::float8), (1, 0.9), (1, 0.9999999), (1, 1e-70), (6, 0.01), (7, 0.01), (167, 0.01), (49, 0.001), (1000, 0.3), (12345, 0.001), (1000000, 1e-9)) v(n, p),
 	LATERAL (SELECT bloom_create(n, p) AS f) filter;
 
 -- given geometries are kept; capacity is max(1, floor(m ln 2 / k)), the rate 2^-k

@@ -98,6 +98,8 @@ INSERT INTO documented(value, key) VALUES
 	('''2026-01-31 12:34:56.500000''::timestamp', '2026-01-31T12:34:56.5'), ('''2026-01-31 12:34:56.000001''::timestamp', '2026-01-31T12:34:56.000001'),
 	('''2026-01-31 12:34:56.789''::timestamp(0)', '2026-01-31T12:34:57'), ('''0044-03-15 12:00 BC''::timestamp', '0044-03-15T12:00:00 BC'),
 	('''infinity''::timestamp', 'infinity'), ('''-infinity''::timestamp', '-infinity'),
+	('''4714-11-24 BC''::timestamp', '4714-11-24T00:00:00 BC'), ('''294276-12-31 23:59:59.999999''::timestamp', '294276-12-31T23:59:59.999999'),
+	('''5874897-12-31''::date', '5874897-12-31'),
 	-- timestamptz: ISO 8601 in UTC
 	('''2026-01-31 12:34:56.789+02''::timestamptz', '2026-01-31T10:34:56.789Z'), ('''2026-01-31 23:00-05:30''::timestamptz', '2026-02-01T04:30:00Z'),
 	('''1850-06-01 00:00:00+00''::timestamptz', '1850-06-01T00:00:00Z'), ('''0044-03-15 12:00+00 BC''::timestamptz', '0044-03-15T12:00:00Z BC'),
@@ -115,6 +117,26 @@ INSERT INTO documented(value, key) VALUES
 
 SELECT value, CASE WHEN length(key) > 40 THEN left(key, 20) || '...' || right(key, 20) ELSE key END AS key, has_text(value, key)
 FROM documented ORDER BY id;
+
+-- integers are hashed without writing their digits: every number of digits, both
+-- signs, every type and hash, and as the text that each way of adding must agree with
+CREATE TABLE number AS
+SELECT DISTINCT (sign * (10::numeric ^ digits + more))::bigint AS v
+FROM generate_series(0, 18) digits, generate_series(-2, 2) more, (VALUES (1), (-1)) s(sign)
+UNION VALUES (32767::bigint), (-32768), (2147483647), (-2147483648), (4294967295), (9223372036854775807), (-9223372036854775808), (-9223372036854775807);
+SELECT hash, count(*) AS numbers, bool_and(bloom_add(f, v) = bloom_add(f, v::text)) AS bigint,
+	bool_and(bloom_add(f, v::int) = bloom_add(f, v::text)) FILTER (WHERE v BETWEEN -2147483648 AND 2147483647) AS integer,
+	bool_and(bloom_add(f, v::smallint) = bloom_add(f, v::text)) FILTER (WHERE v BETWEEN -32768 AND 32767) AS smallint,
+	bool_and(bloom_add(f, v::oid) = bloom_add(f, v::text)) FILTER (WHERE v BETWEEN 0 AND 4294967295) AS oid,
+	bloom_add_all(f, array_agg(v)) = bloom_add_all(f, array_agg(v::text)) AS add_all, bloom_agg(v, f) = bloom_agg(v::text, f) AS agg,
+	false <> ALL (bloom_contains_each(bloom_agg(v::text, f), array_agg(v))) AS each
+FROM number, (VALUES ('murmur64a'), ('fnv1a')) h(hash), LATERAL (SELECT bloom_create_with_params(10000, 20, hash) AS f) e GROUP BY hash, f ORDER BY hash;
+-- in filters so large that their keys wait for each other
+SELECT hash, bloom_agg(v, f) = bloom_agg(v::text, f) AS bigint, bloom_agg(i, f) = bloom_agg(i::text, f) AS integer, bloom_agg(s, f) = bloom_agg(s::text, f) AS smallint,
+	bloom_agg(o, f) = bloom_agg(o::text, f) AS oid, bloom_agg(v) = bloom_agg(v::text) AS self_sized
+FROM (SELECT v, CASE WHEN v BETWEEN -2147483648 AND 2147483647 THEN v END::int AS i, CASE WHEN v BETWEEN -32768 AND 32767 THEN v END::smallint AS s,
+		CASE WHEN v BETWEEN 0 AND 4294967295 THEN v END::oid AS o FROM number) n,
+	(VALUES ('murmur64a'), ('fnv1a')) h(hash), LATERAL (SELECT bloom_create_with_params(3000000, 20, hash) AS f) e GROUP BY hash, f ORDER BY hash;
 
 -- bytea: the raw bytes
 SELECT has_bytes($$'\x616263'::bytea$$, 'abc'), has_text($$'\x616263'::bytea$$, 'abc'),

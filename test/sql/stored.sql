@@ -1,6 +1,11 @@
 -- Probes of stored filters: by chunk, then by the whole filter that a call site
 -- keeps.  Both must answer as the same filter in memory does, and what is kept
 -- must never be taken for another row's filter.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS bloomfilter;
+RESET client_min_messages;
+CREATE SCHEMA test_stored;
+SET search_path = test_stored, public;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 
@@ -114,6 +119,17 @@ FETCH 2 FROM two;
 CLOSE two;
 SELECT count(*) FILTER (WHERE f @> (i * 1000 + 1)) AS left_after_clear FROM stored WHERE i IN (4, 5);
 
+-- what is kept is released with the query, and with PL/pgSQL's transaction
+BEGIN;
+DECLARE keeping CURSOR FOR SELECT k FROM probes WHERE (SELECT f FROM stored WHERE i = 7) @> k ORDER BY k + 0;
+FETCH 1 FROM keeping;
+SELECT count(*) > 0 AS kept FROM pg_backend_memory_contexts WHERE name = 'bloomfilter kept filters';
+CLOSE keeping;
+SELECT count(*) AS kept FROM pg_backend_memory_contexts WHERE name = 'bloomfilter kept filters';
+COMMIT;
+SELECT depth(12) AS found;
+SELECT count(*) AS kept FROM pg_backend_memory_contexts WHERE name = 'bloomfilter kept filters';
+
 -- the other ways to store a value: compressed out of line and inline, inline
 CREATE TABLE ways (way text, f bloom);
 ALTER TABLE ways ALTER f SET STORAGE extended;
@@ -174,5 +190,5 @@ SET work_mem = '1GB';
 SET enable_sort = off;
 SELECT hash_aggregate_kb() BETWEEN 1 AND 64 * 1024 AS small;
 
-DROP TABLE stored, probes, ways, others;
-DROP FUNCTION rounds, depth, one_probe, hash_aggregate_kb;
+SET client_min_messages = warning;
+DROP SCHEMA test_stored CASCADE;

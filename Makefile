@@ -51,6 +51,14 @@ endif
 include $(PGXS)
 $(OBJS): $(wildcard src/*.h)
 
+# Objects of one PostgreSQL must not be linked for another.
+BUILT_FOR := $(PGXS) $(shell $(PG_CONFIG) --version)
+ifneq ($(BUILT_FOR),$(shell cat .built-for 2>/dev/null))
+$(shell echo '$(BUILT_FOR)' > .built-for)
+endif
+$(OBJS) $(OBJS:.o=.bc): .built-for
+EXTRA_CLEAN += .built-for
+
 $(SCRIPT): sql/$(EXTENSION).sql sql/filter.sql.in $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \

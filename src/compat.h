@@ -22,6 +22,9 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 #endif
 
 /*

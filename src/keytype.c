@@ -22,6 +22,7 @@
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -104,72 +105,32 @@ refuse_catalog_oids(Oid type, Oid found)
 			 errhint("Cast the value to text.")));
 }
 
-/*
- * Check the columns of one anonymous record.  Answers whether the outcome
- * holds for every record of that row type: not if it nests another one.
- */
-static bool
-check_record_value(const BfKeyRule *rule, Datum value)
+/* The 64-bit hash function of a type, or an error about the key that needs it. */
+static Oid
+get_hash_function(Oid type, Oid key_type)
 {
-	HeapTupleHeader record = DatumGetHeapTupleHeader(value);
-	TupleDesc	columns;
-	HeapTupleData tuple;
-	Datum	   *values;
-	bool	   *nulls;
-	bool		settled = true;
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
-	check_stack_depth();
-	columns = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(record),
-									 HeapTupleHeaderGetTypMod(record));
-	values = (Datum *) palloc(columns->natts * sizeof(Datum));
-	nulls = (bool *) palloc(columns->natts * sizeof(bool));
-	tuple.t_len = HeapTupleHeaderGetDatumLength(record);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = record;
-	heap_deform_tuple(&tuple, columns, values, nulls);
-
-	for (int i = 0; i < columns->natts; i++)
-	{
-		Oid			type = TupleDescAttr(columns, i)->atttypid;
-
-		if (TupleDescAttr(columns, i)->attisdropped)
-			continue;
-		if (type == RECORDOID || type == RECORDARRAYOID)
-			settled = false;
-		else
-			refuse_catalog_oids(rule->type, find_catalog_oids(type));
-		if (nulls[i])
-			continue;
-		if (type == RECORDOID)
-			check_record_value(rule, values[i]);
-		else if (type == RECORDARRAYOID)
-		{
-			Datum	   *elements;
-			bool	   *element_nulls;
-			int			nelements;
-
-			deconstruct_array(DatumGetArrayTypeP(values[i]), RECORDOID,
-							  -1, false, TYPALIGN_DOUBLE,
-							  &elements, &element_nulls, &nelements);
-			for (int element = 0; element < nelements; element++)
-			{
-				if (!element_nulls[element])
-					check_record_value(rule, elements[element]);
-			}
-		}
-	}
-	ReleaseTupleDesc(columns);
-	pfree(values);
-	pfree(nulls);
-	return settled;
+	if (!OidIsValid(entry->hash_extended_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("cannot use a value of type %s as a filter key",
+						format_type_be(key_type)),
+				 errdetail("Type %s has no 64-bit hash function.", format_type_be(type)),
+				 errhint("Cast the value to text.")));
+	return entry->hash_extended_proc;
 }
 
-/* Refuse an anonymous record that holds catalog OIDs at any depth. */
+/*
+ * Refuse an anonymous record whose columns cannot be hashed (another anonymous
+ * record is among those) or hold catalog OIDs at any depth.  Which columns it
+ * has, only the value tells.
+ */
 void
 bf_keytype_check_record(BfKeyRule *rule, Datum value)
 {
 	HeapTupleHeader record;
+	TupleDesc	columns;
 
 	if (rule->base_type != RECORDOID)
 		return;
@@ -180,11 +141,20 @@ bf_keytype_check_record(BfKeyRule *rule, Datum value)
 		return;
 
 	rule->checked_type = InvalidOid;
-	if (check_record_value(rule, HeapTupleHeaderGetDatum(record)))
+	columns = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(record),
+									 HeapTupleHeaderGetTypMod(record));
+	for (int i = 0; i < columns->natts; i++)
 	{
-		rule->checked_type = HeapTupleHeaderGetTypeId(record);
-		rule->checked_typmod = HeapTupleHeaderGetTypMod(record);
+		Oid			type = TupleDescAttr(columns, i)->atttypid;
+
+		if (TupleDescAttr(columns, i)->attisdropped)
+			continue;
+		(void) get_hash_function(type, rule->type);
+		refuse_catalog_oids(rule->type, find_catalog_oids(type));
 	}
+	ReleaseTupleDesc(columns);
+	rule->checked_type = HeapTupleHeaderGetTypeId(record);
+	rule->checked_typmod = HeapTupleHeaderGetTypMod(record);
 }
 
 /* Whether a type turns into text by itself, so that '=' could be text's. */
@@ -224,7 +194,7 @@ static void
 init_other_type(BfKeyRule *rule, MemoryContext context)
 {
 	Oid			base = rule->base_type;
-	TypeCacheEntry *entry;
+	Oid			hash_function;
 
 	if (OidIsValid(get_element_type(base)) || base == RECORDARRAYOID)
 		ereport(ERROR,
@@ -254,17 +224,17 @@ init_other_type(BfKeyRule *rule, MemoryContext context)
 	if (holds_catalog_oids(base))
 		refuse_catalog_oids(rule->type, base);
 
-	entry = lookup_type_cache(base, TYPECACHE_HASH_EXTENDED_PROC);
-	if (!OidIsValid(entry->hash_extended_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("cannot use a value of type %s as a filter key",
-						format_type_be(rule->type)),
-				 errdetail("The type has no 64-bit hash function."),
-				 errhint("Cast the value to text.")));
+	/*
+	 * The type cache does not promise that anonymous records can be hashed,
+	 * because it does not know their columns: each is checked when it comes.
+	 */
+	if (base == RECORDOID)
+		hash_function = F_HASH_RECORD_EXTENDED;
+	else
+		hash_function = get_hash_function(base, rule->type);
 	refuse_catalog_oids(rule->type, find_catalog_oids(base));
 	rule->form = BF_KEY_HASHED;
-	fmgr_info_cxt(entry->hash_extended_proc, &rule->function, context);
+	fmgr_info_cxt(hash_function, &rule->function, context);
 }
 
 /*

@@ -69,20 +69,11 @@ begin(MemoryContext context, BfFilter *filter)
 	return state;
 }
 
-/* Set the bits of the keys that wait; entries is theirs, or a copy of it. */
-static void
-set_pending(const BfAggregateState *state, BfHash *entries, BfFilter *filter)
-{
-	if (state->integers)
-		bf_key_hash_integers((BfScheme) filter->scheme, entries, state->npending);
-	bf_bloom_set_batch(filter, entries, state->npending);
-}
-
 /* The keys that wait are part of the state; this only moves them. */
 static void
 flush_pending(BfAggregateState *state)
 {
-	set_pending(state, state->pending, state->filter);
+	bf_bloom_set_batch(state->filter, state->pending, state->npending);
 	state->npending = 0;
 }
 
@@ -94,10 +85,7 @@ state_copy(const BfAggregateState *state)
 
 	if (state->pending != NULL)
 	{
-		BfHash		entries[BF_BATCH_KEYS];
-
-		memcpy(entries, state->pending, state->npending * sizeof(BfHash));
-		set_pending(state, entries, filter);
+		bf_bloom_set_batch(filter, state->pending, state->npending);
 		bf_bloom_recount(filter);
 	}
 	return filter;
@@ -135,27 +123,16 @@ static inline void
 add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
-	BfScheme	scheme = (BfScheme) state->filter->scheme;
-	int64		integer;
+	BfHash		hash = bf_key_hash(&site->rule, (BfScheme) state->filter->scheme,
+								   PG_GETARG_DATUM(1));
 
 	if (state->pending == NULL)
 	{
-		BfHash		hash = bf_key_hash(&site->rule, scheme, PG_GETARG_DATUM(1));
-
 		state->filter = bf_check_grown(bf_filter_add(state->filter, hash));
 		return;
 	}
-
-	/* all keys of one call site are of one type */
-	if (bf_key_get_integer(&site->rule, PG_GETARG_DATUM(1), &integer))
-	{
-		state->integers = true;
-		state->pending[state->npending].h1 = (uint64) integer;
-	}
-	else
-		state->pending[state->npending] = bf_key_hash(&site->rule, scheme,
-													  PG_GETARG_DATUM(1));
-	if (++state->npending == BF_BATCH_KEYS)
+	state->pending[state->npending++] = hash;
+	if (state->npending == BF_BATCH_KEYS)
 		flush_pending(state);
 }
 

@@ -21,7 +21,6 @@ typedef struct BfAggregateState
 	BfFilter   *filter;
 	BfHash	   *pending;		/* NULL: keys are added at once */
 	int			npending;
-	bool		integers;		/* pending holds integers in h1, not hashes yet */
 } BfAggregateState;
 
 extern MemoryContext bf_aggregate_context(FunctionCallInfo fcinfo);

@@ -256,18 +256,27 @@ bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer)
 	return (BfKey) {NULL, 0, NULL};
 }
 
-/* The hash of the shortest decimal of an integer. */
-static inline BfHash
-integer_hash(BfScheme scheme, int64 integer)
+/* Whether a key is an integer, and which. */
+static inline bool
+get_integer(const BfKeyRule *rule, Datum value, int64 *integer)
 {
-	char		buffer[BF_KEY_BUFFER_SIZE];
-	BfKey		key;
-
-	/* a negative number is beyond the limit, too */
-	if (likely((uint64) integer < BF_HASH_DECIMAL_LIMIT))
-		return bf_hash_decimal(scheme, (uint64) integer);
-	key = integer_key(integer, buffer);
-	return bf_hash(scheme, key.data, key.length);
+	switch (rule->form)
+	{
+		case BF_KEY_INT2:
+			*integer = DatumGetInt16(value);
+			return true;
+		case BF_KEY_INT4:
+			*integer = DatumGetInt32(value);
+			return true;
+		case BF_KEY_INT8:
+			*integer = DatumGetInt64(value);
+			return true;
+		case BF_KEY_OID:
+			*integer = DatumGetObjectId(value);
+			return true;
+		default:
+			return false;
+	}
 }
 
 /* The hash of the bytes of a value that is not NULL. */
@@ -279,21 +288,12 @@ bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value)
 	BfKey		key;
 	BfHash		hash;
 
-	if (bf_key_get_integer(rule, value, &integer))
-		return integer_hash(scheme, integer);
+	/* a negative number is beyond the limit, too */
+	if (get_integer(rule, value, &integer) && (uint64) integer < BF_HASH_DECIMAL_LIMIT)
+		return bf_hash_decimal(scheme, (uint64) integer);
+
 	key = bf_key_bytes(rule, value, buffer);
 	hash = bf_hash(scheme, key.data, key.length);
 	bf_key_release(key);
 	return hash;
-}
-
-/*
- * Hash the integers in h1 of each entry, in place.  In a loop the processor
- * works on several keys at once; alone, each waits for its own digits.
- */
-void
-bf_key_hash_integers(BfScheme scheme, BfHash *entries, int count)
-{
-	for (int i = 0; i < count; i++)
-		entries[i] = integer_hash(scheme, (int64) entries[i].h1);
 }

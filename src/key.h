@@ -64,31 +64,6 @@ extern void bf_key_rule_init(BfKeyRule *rule, Oid type, Oid collation,
 extern BfKey bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer);
 extern BfHash bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value);
 
-extern void bf_key_hash_integers(BfScheme scheme, BfHash *entries, int count);
-
-/* Whether a key is an integer, and which. */
-static inline bool
-bf_key_get_integer(const BfKeyRule *rule, Datum value, int64 *integer)
-{
-	switch (rule->form)
-	{
-		case BF_KEY_INT2:
-			*integer = DatumGetInt16(value);
-			return true;
-		case BF_KEY_INT4:
-			*integer = DatumGetInt32(value);
-			return true;
-		case BF_KEY_INT8:
-			*integer = DatumGetInt64(value);
-			return true;
-		case BF_KEY_OID:
-			*integer = DatumGetObjectId(value);
-			return true;
-		default:
-			return false;
-	}
-}
-
 static inline void
 bf_key_release(BfKey key)
 {

@@ -15,6 +15,8 @@
  */
 #include "aggregate.h"
 
+#include "access/detoast.h"
+
 #include "bloom.h"
 #include "callsite.h"
 #include "counting.h"
@@ -212,11 +214,30 @@ bf_agg_scalable_transition(PG_FUNCTION_ARGS)
 	return capacity_transition(fcinfo, BF_KIND_SCALABLE_BLOOM);
 }
 
-/* bloom_agg(key, template): a filter made as the first row's template */
+/*
+ * Whether a row's template is certainly the one of the row before: the same
+ * stored value, whose head need not be fetched again.
+ */
+static bool
+is_last_template(BfCallSite *site, Datum template)
+{
+	struct varatt_external pointer;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(template)))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(template));
+	if (memcmp(&pointer, &site->last_template, sizeof(pointer)) == 0)
+		return true;
+	site->last_template = pointer;
+	return false;
+}
+
+/* bloom_agg(key, template): a filter made as the template, of whatever keys */
 Datum
 bf_agg_template_transition(PG_FUNCTION_ARGS)
 {
 	BfAggregateState *state = get_state(fcinfo, 0);
+	BfCallSite *site;
 
 	if (PG_ARGISNULL(1))
 	{
@@ -225,20 +246,30 @@ bf_agg_template_transition(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state);
 	}
 
-	if (state == NULL)
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("template filter must not be null")));
+	site = bf_call_site(fcinfo, 1);
+	if (!is_last_template(site, PG_GETARG_DATUM(2)) || state == NULL)
 	{
-		MemoryContext context = bf_aggregate_context(fcinfo);
-		MemoryContext old_context;
-		BfFilter   *head;
+		BfFilter   *head = BF_GETARG_HEAD(2);
 
-		if (PG_ARGISNULL(2))
+		if (state == NULL)
+		{
+			MemoryContext context = bf_aggregate_context(fcinfo);
+			MemoryContext old_context = MemoryContextSwitchTo(context);
+
+			state = begin(context, bf_check_grown(bf_filter_empty_like(head)));
+			MemoryContextSwitchTo(old_context);
+		}
+		else if (!bf_filter_same_geometry(state->filter, head) ||
+				 state->filter->capacity != head->capacity ||
+				 state->filter->fpr != head->fpr)
 			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("template filter must not be null")));
-		head = BF_GETARG_HEAD(2);
-		old_context = MemoryContextSwitchTo(context);
-		state = begin(context, bf_check_grown(bf_filter_empty_like(head)));
-		MemoryContextSwitchTo(old_context);
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("template filter must be the same for all rows of an aggregate")));
+		pfree(head);
 	}
 
 	add_key(fcinfo, state);

@@ -24,6 +24,7 @@ typedef struct BfCallSite
 	char		element_align;
 	MemoryContext context;		/* the call site's memory */
 	BfKeptFilters *kept;		/* stored filters; see stored.c */
+	struct varatt_external last_template;	/* of an aggregate; see aggregate.c */
 } BfCallSite;
 
 extern BfCallSite *bf_call_site_create(FunctionCallInfo fcinfo, int key_argument);
@@ -39,7 +40,7 @@ bf_call_site(FunctionCallInfo fcinfo, int key_argument)
 }
 
 /* in filter_sql.c: what bloom_add_all and bloom_remove_all share */
-extern Datum bf_change_by_keys(FunctionCallInfo fcinfo,
+extern Datum bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 							   BfFilter *(*change) (BfFilter *filter, BfHash hash));
 
 #endif							/* BF_CALLSITE_H */

@@ -91,7 +91,7 @@ remove_hash(BfFilter *filter, BfHash hash)
 Datum
 bf_counting_remove_all(PG_FUNCTION_ARGS)
 {
-	return bf_change_by_keys(fcinfo, remove_hash);
+	return bf_change_by_keys(fcinfo, BF_KIND_COUNTING_BLOOM, remove_hash);
 }
 
 /* bloom_key_count(filter, key) */
@@ -99,7 +99,8 @@ Datum
 bf_counting_key_count_sql(PG_FUNCTION_ARGS)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
-	const BfFilter *filter = bf_keep_filter(site, PG_GETARG_DATUM(0));
+	const BfFilter *filter = bf_keep_filter(site, PG_GETARG_DATUM(0),
+											 BF_KIND_COUNTING_BLOOM);
 
 	PG_RETURN_INT32((int32) bf_counting_key_count(filter,
 												  bf_key_hash(&site->rule,

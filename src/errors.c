@@ -133,6 +133,16 @@ bf_check_same_geometry(const BfFilter *left, const BfFilter *right)
 			 errhint("Create all of them with the same capacity, false positive rate and hash.")));
 }
 
+/* The same for what filters that grow cannot do; SQL does not offer it to them. */
+void
+bf_check_same_fixed_geometry(const BfFilter *left, const BfFilter *right)
+{
+	if (!bf_filter_has_fixed_size(left))
+		elog(ERROR, "filters of type %s cannot be intersected",
+			 bf_format_type_name((BfKind) left->kind));
+	bf_check_same_geometry(left, right);
+}
+
 /* The hash scheme that a user named. */
 BfScheme
 bf_get_scheme(const text *name)

@@ -14,6 +14,7 @@
 
 extern void bf_check_params(BfParamsError error);
 extern void bf_check_same_geometry(const BfFilter *left, const BfFilter *right);
+extern void bf_check_same_fixed_geometry(const BfFilter *left, const BfFilter *right);
 extern BfFilter *bf_check_grown(BfFilter *filter);
 extern BfScheme bf_get_scheme(const text *name);
 

@@ -93,7 +93,14 @@ bf_filter_union(BfFilter *target, const BfFilter *source)
 	return methods_of(target)->unite(target, source);
 }
 
-/* target &= source; the caller has compared geometries. */
+/* Whether a filter can be intersected and compared with others. */
+bool
+bf_filter_has_fixed_size(const BfFilter *header)
+{
+	return methods_of(header)->intersect != NULL;
+}
+
+/* target &= source, of fixed size; the caller has compared geometries. */
 BfFilter *
 bf_filter_intersect(BfFilter *target, const BfFilter *source)
 {

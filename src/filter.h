@@ -49,6 +49,7 @@ extern bool bf_filter_contains(const BfFilter *filter, BfHash hash);
 extern bool bf_filter_contains_by_byte(const BfFilter *head, BfHash hash,
 									   BfByteReader reader, void *argument);
 extern BfFilter *bf_filter_add(BfFilter *filter, BfHash hash);
+extern bool bf_filter_has_fixed_size(const BfFilter *header);
 extern bool bf_filter_same_geometry(const BfFilter *a, const BfFilter *b);
 extern BfFilter *bf_filter_union(BfFilter *target, const BfFilter *source);
 extern BfFilter *bf_filter_intersect(BfFilter *target, const BfFilter *source);

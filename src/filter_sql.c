@@ -68,7 +68,7 @@ bf_add(PG_FUNCTION_ARGS)
  * NULL array, change nothing.
  */
 Datum
-bf_change_by_keys(FunctionCallInfo fcinfo,
+bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 				  BfFilter *(*change) (BfFilter *filter, BfHash hash))
 {
 	BfCallSite *site;
@@ -84,7 +84,7 @@ bf_change_by_keys(FunctionCallInfo fcinfo,
 
 	site = bf_call_site_for_keys(fcinfo, 1);
 	get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
-	result = BF_GETARG_FILTER_COPY(0);
+	result = bf_get_filter_copy(PG_GETARG_DATUM(0), kind);
 	for (int i = 0; i < count; i++)
 	{
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
@@ -102,7 +102,7 @@ bf_change_by_keys(FunctionCallInfo fcinfo,
 Datum
 bf_add_all(PG_FUNCTION_ARGS)
 {
-	return bf_change_by_keys(fcinfo, bf_filter_add);
+	return bf_change_by_keys(fcinfo, BF_KIND_ANY, bf_filter_add);
 }
 
 /* bloom_clear(filter): an empty one, made for the same */
@@ -170,7 +170,7 @@ bf_intersect(PG_FUNCTION_ARGS)
 	const BfFilter *right = BF_GETARG_FILTER(1);
 	BfFilter   *result = BF_GETARG_FILTER_COPY(0);
 
-	bf_check_same_geometry(result, right);
+	bf_check_same_fixed_geometry(result, right);
 	bf_filter_intersect(result, right);
 	PG_RETURN_POINTER(result);
 }

@@ -105,6 +105,8 @@ bf_format_check(const BfFilter *value, uint64 size, BfKind kind)
 		problem = format->check_fields(value);
 	if (problem == NULL && bf_format_size(value) != size)
 		problem = "The size of the value does not fit its header.";
+	if (problem == NULL && size > BF_HEADER_SIZE + BF_MAX_PAYLOAD)
+		problem = "The value is larger than any may be.";
 	return problem;
 }
 

@@ -290,7 +290,7 @@ get_pair(FunctionCallInfo fcinfo, const BfFilter **left, const BfFilter **right)
 {
 	*left = BF_GETARG_FILTER(0);
 	*right = BF_GETARG_FILTER(1);
-	bf_check_same_geometry(*left, *right);
+	bf_check_same_fixed_geometry(*left, *right);
 }
 
 Datum

@@ -197,49 +197,61 @@ bf_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(bf_export(BF_GETARG_FILTER(0)));
 }
 
-/* Whether two values of one type have the same bytes. */
+/*
+ * Equality and hashes are of the bytes, which need no check for that.  Copies
+ * are freed, because joins, indexes and logical replication call these in
+ * memory that lives long.
+ */
 static bool
-same_bytes(Datum a, Datum b)
+same_bytes(FunctionCallInfo fcinfo)
 {
-	Size		size = toast_raw_datum_size(a);
-	const BfFilter *left;
-	const BfFilter *right;
+	Size		size = toast_raw_datum_size(PG_GETARG_DATUM(0));
+	struct varlena *left;
+	struct varlena *right;
+	bool		result;
 
 	/* two sizes are two values: no need to fetch them */
-	if (size != toast_raw_datum_size(b))
+	if (size != toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		return false;
-	left = bf_get_filter(a, BF_KIND_ANY);
-	right = bf_get_filter(b, BF_KIND_ANY);
-	return memcmp(&left->kind, &right->kind, size - VARHDRSZ) == 0;
+	left = PG_GETARG_VARLENA_PP(0);
+	right = PG_GETARG_VARLENA_PP(1);
+	result = memcmp(VARDATA_ANY(left), VARDATA_ANY(right), size - VARHDRSZ) == 0;
+	PG_FREE_IF_COPY(left, 0);
+	PG_FREE_IF_COPY(right, 1);
+	return result;
 }
 
 Datum
 bf_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(same_bytes(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+	PG_RETURN_BOOL(same_bytes(fcinfo));
 }
 
 Datum
 bf_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(!same_bytes(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+	PG_RETURN_BOOL(!same_bytes(fcinfo));
 }
 
 Datum
 bf_hash_value(PG_FUNCTION_ARGS)
 {
-	const BfFilter *filter = BF_GETARG_FILTER(0);
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Datum		result = hash_any((const unsigned char *) VARDATA_ANY(value),
+								  (int) VARSIZE_ANY_EXHDR(value));
 
-	PG_RETURN_DATUM(hash_any((const unsigned char *) &filter->kind,
-							 VARSIZE(filter) - VARHDRSZ));
+	PG_FREE_IF_COPY(value, 0);
+	PG_RETURN_DATUM(result);
 }
 
 Datum
 bf_hash_value_extended(PG_FUNCTION_ARGS)
 {
-	const BfFilter *filter = BF_GETARG_FILTER(0);
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Datum		result = hash_any_extended((const unsigned char *) VARDATA_ANY(value),
+										   (int) VARSIZE_ANY_EXHDR(value),
+										   PG_GETARG_INT64(1));
 
-	PG_RETURN_DATUM(hash_any_extended((const unsigned char *) &filter->kind,
-									  VARSIZE(filter) - VARHDRSZ,
-									  PG_GETARG_INT64(1)));
+	PG_FREE_IF_COPY(value, 0);
+	PG_RETURN_DATUM(result);
 }

@@ -18,6 +18,7 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "funcapi.h"
+#include "io.h"
 #include "mb/pg_wchar.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
@@ -116,6 +117,8 @@ get_hash_function(Oid type, Oid key_type)
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("cannot use a value of type %s as a filter key",
 						format_type_be(key_type)),
+				 type == key_type ?
+				 errdetail("The type has no 64-bit hash function.") :
 				 errdetail("Type %s has no 64-bit hash function.", format_type_be(type)),
 				 errhint("Cast the value to text.")));
 	return entry->hash_extended_proc;
@@ -232,9 +235,14 @@ init_other_type(BfKeyRule *rule, MemoryContext context)
 		hash_function = F_HASH_RECORD_EXTENDED;
 	else
 		hash_function = get_hash_function(base, rule->type);
+	fmgr_info_cxt(hash_function, &rule->function, context);
+	if (rule->function.fn_addr == bf_hash_value_extended)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot use a filter as a filter key"),
+				 errhint("Whether a filter holds the keys of another one cannot be told; bloom_intersect_count estimates how many they share.")));
 	refuse_catalog_oids(rule->type, find_catalog_oids(base));
 	rule->form = BF_KEY_HASHED;
-	fmgr_info_cxt(hash_function, &rule->function, context);
 }
 
 /*

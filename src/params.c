@@ -112,13 +112,15 @@ bf_expected_fpr(BfGeometry geometry, double count)
 	return pow(-expm1(-load), geometry.hashes);
 }
 
-/* -m/k ln(1 - p^(1/k)): the number of keys at which the rate reaches p. */
+/*
+ * -m/k ln(1 - p^(1/k)): the number of keys at which the rate reaches p.  In
+ * this form the difference does not vanish for a p next to 1.
+ */
 double
 bf_max_count(BfGeometry geometry, double fpr)
 {
-	double		fill = pow(fpr, 1.0 / geometry.hashes);
-
-	return -((double) geometry.bits / geometry.hashes) * log1p(-fill);
+	return -((double) geometry.bits / geometry.hashes) *
+		log(-expm1(log(fpr) / geometry.hashes));
 }
 
 /*
@@ -136,9 +138,55 @@ bf_count_for_fill(BfGeometry geometry, uint64 bits_set)
 		log1p(-((double) bits_set / (double) geometry.bits));
 }
 
-/* (X/m)^k: the rate at which absent keys pass now. */
+/* Euler's function: how many of 1 .. n have no divisor with n in common. */
+static uint32
+totient(uint32 n)
+{
+	uint32		result = n;
+
+	for (uint32 p = 2; p * p <= n; p++)
+	{
+		if (n % p == 0)
+		{
+			result -= result / p;
+			while (n % p == 0)
+				n /= p;
+		}
+	}
+	return n > 1 ? result - result / n : result;
+}
+
+/*
+ * The rate at which absent keys pass a filter with X bits set: with fill f =
+ * X/m it is f^k, and in small filters more, because a key has not k random
+ * positions but k steps of h2 around m places:
+ *
+ * - With a chance of phi(d)/m, for d that divide m, the steps come back to
+ *   their start after d of them.  Such a key has only d positions.
+ * - With a chance of 1/m^2 for each added key, each direction and each shift
+ *   by j places, the steps are those of an added key but for j of them.
+ *
+ * Both together are what is measured from m = 128 on; where m has some ten
+ * thousands they no longer matter.
+ */
 double
 bf_fpr_for_fill(BfGeometry geometry, uint64 bits_set)
 {
-	return pow((double) bits_set / (double) geometry.bits, geometry.hashes);
+	double		bits = (double) geometry.bits;
+	double		fill = (double) bits_set / bits;
+	double		rate = pow(fill, geometry.hashes);
+	double		more = 0.0;
+
+	if (bits_set >= geometry.bits)
+		return 1.0;
+	for (uint32 d = 1; d < geometry.hashes; d++)
+	{
+		if (geometry.bits % d == 0)
+			more += totient(d) / bits * (pow(fill, d) - rate);
+	}
+	/* the sum over all shifts: 1 + 2 (f + f^2 + ...) = (1 + f) / (1 - f) */
+	if (geometry.hashes > 1)
+		more += bf_count_for_fill(geometry, bits_set) * 2.0 / (bits * bits) *
+			(1.0 + fill) / (1.0 - fill);
+	return Min(1.0, rate + more);
 }

@@ -38,6 +38,17 @@ first_bits(const BfFilter *filter)
 	return unconstify(uint8 *, &filter->payload[0]) + scalable_fields_size(filter);
 }
 
+/* Where the bits of the layer of that number start. */
+static uint8 *
+layer_bits(const BfFilter *filter, uint32 number)
+{
+	uint8	   *bits = first_bits(filter);
+
+	for (uint32 i = 0; i < number; i++)
+		bits += bf_scalable_layers(filter)[i].bits / 8;
+	return bits;
+}
+
 static void
 scalable_swap_fields(BfFilter *filter)
 {
@@ -92,9 +103,11 @@ scalable_check_fields(const BfFilter *head)
 			return "The number of bits of a layer is out of range.";
 		if (layer->hashes < 1 || layer->hashes > BF_MAX_HASHES)
 			return "The number of hashes of a layer is out of range.";
-		if (layer->capacity < 1 || layer->capacity > PG_INT64_MAX ||
-			layer->keys > PG_INT64_MAX)
+		if (layer->capacity < 1 || layer->capacity > PG_INT64_MAX)
 			return "The capacity of a layer is out of range.";
+		/* each key set a bit that was not set */
+		if (layer->keys > layer->bits_set)
+			return "More keys are said to be in a layer than bits are set.";
 		if (bf_params_check_fpr(layer->fpr) != BF_PARAMS_OK)
 			return "The false positive rate of a layer is out of range.";
 		if (layer->bits_set > layer->bits)
@@ -156,6 +169,8 @@ bf_scalable_create(int64 capacity, double fpr, int32 growth, double tightening,
 		error = BF_PARAMS_FPR_TOO_SMALL;	/* the product underflowed */
 	if (error != BF_PARAMS_OK)
 		return error;
+	if (sizeof(BfLayer) + geometry.bits / 8 > BF_MAX_PAYLOAD)
+		return BF_PARAMS_TOO_LARGE;
 
 	size = BF_HEADER_SIZE + sizeof(BfLayer) + geometry.bits / 8;
 	filter = (BfFilter *) palloc0(size);
@@ -237,7 +252,7 @@ insert_layer(BfFilter *filter, uint32 number, const BfLayer *layer)
 	size_t		old_size = (size_t) bf_format_size(filter);
 	size_t		new_size = old_size + sizeof(BfLayer) + layer->bits / 8;
 	BfLayer    *layers;
-	size_t		bits_before = 0;
+	size_t		bits_before;
 	uint8	   *old_bits;
 	uint8	   *new_bits;
 
@@ -247,8 +262,7 @@ insert_layer(BfFilter *filter, uint32 number, const BfLayer *layer)
 
 	filter = (BfFilter *) repalloc(filter, new_size);
 	layers = bf_scalable_layers(filter);
-	for (uint32 i = 0; i < number; i++)
-		bits_before += layers[i].bits / 8;
+	bits_before = layer_bits(filter, number) - first_bits(filter);
 
 	/* from the end to the front: later layers' bits, earlier ones', fields */
 	old_bits = first_bits(filter);
@@ -320,81 +334,134 @@ scalable_same_geometry(const BfFilter *a, const BfFilter *b)
 	return a->scheme == b->scheme;
 }
 
+/* Whether two layers of one filter or two can be one. */
+static inline bool
+layers_match(const BfLayer *a, const BfLayer *b)
+{
+	return a->bits == b->bits && a->hashes == b->hashes && a->fpr == b->fpr;
+}
+
 /*
- * Take one layer of another filter in.  It merges with a layer of the same
- * geometry and rate when the rate of both together stays within that rate;
- * otherwise it becomes a layer of its own, before the first of greater
- * capacity, so that the chain goes on growing from its largest layer.
+ * Find the layer to merge another one with: one that has all its bits already,
+ * else one whose rate would stay within what was asked of it or what either
+ * has anyway.  Returns the number of layers when there is none.
+ */
+static uint32
+find_layer_to_merge(const BfFilter *filter, const BfLayer *layer, const uint8 *source)
+{
+	const BfLayer *layers = bf_scalable_layers(filter);
+	const uint8 *bits = first_bits(filter);
+	uint32		found = filter->detail;
+
+	for (uint32 i = 0; i < filter->detail; bits += layers[i++].bits / 8)
+	{
+		uint64		bits_set;
+		double		allowed;
+
+		if (!layers_match(&layers[i], layer))
+			continue;
+		bits_set = bf_bits_count_or(bits, source, layer->bits / 8);
+		if (bits_set == layers[i].bits_set)
+			return i;
+		allowed = bf_fpr_for_fill(bf_layer_geometry(layer),
+								  Max(layers[i].bits_set, layer->bits_set));
+		if (found == filter->detail &&
+			bf_fpr_for_fill(bf_layer_geometry(layer), bits_set) <= Max(layer->fpr, allowed))
+			found = i;
+	}
+	return found;
+}
+
+/* Merge a layer, whose bits are source, into the layer of that number. */
+static void
+merge_layer(BfFilter *filter, uint32 number, const BfLayer *layer, const uint8 *source)
+{
+	BfLayer    *target = &bf_scalable_layers(filter)[number];
+	uint64		before = target->bits_set;
+	uint64		keys = target->keys + layer->keys;
+	double		count;
+
+	target->bits_set = bf_bits_or(layer_bits(filter, number), source, layer->bits / 8);
+	filter->bits_set += target->bits_set - before;
+
+	/* how many keys they share is not known, only estimated */
+	count = bf_count_for_fill(bf_layer_geometry(target), target->bits_set);
+	if (count < (double) keys)
+		keys = (uint64) count;
+	/* no less than in either, and each set a bit */
+	keys = Max(keys, Max(target->keys, layer->keys));
+	target->keys = Min(keys, target->bits_set);
+	target->capacity = Max(target->capacity, layer->capacity);
+}
+
+/*
+ * Take one layer of another filter in.  If it cannot be merged it becomes a
+ * layer of its own, before the first of greater capacity, so that the chain
+ * goes on growing from its largest layer.
  */
 static BfFilter *
 take_layer(BfFilter *filter, const BfLayer *layer, const uint8 *source)
 {
-	BfLayer    *layers = bf_scalable_layers(filter);
-	size_t		size = layer->bits / 8;
-	uint8	   *bits = first_bits(filter);
-	uint32		number;
+	uint32		number = find_layer_to_merge(filter, layer, source);
+	const BfLayer *layers = bf_scalable_layers(filter);
 
-	for (number = 0; number < filter->detail; bits += layers[number++].bits / 8)
+	if (number < filter->detail)
 	{
-		BfLayer    *target = &layers[number];
-		uint64		bits_set;
-		double		count;
-
-		if (target->bits != layer->bits || target->hashes != layer->hashes ||
-			target->fpr != layer->fpr)
-			continue;
-		bits_set = bf_bits_count_or(bits, source, size);
-		if (bf_fpr_for_fill(bf_layer_geometry(target), bits_set) > target->fpr)
-			continue;
-
-		(void) bf_bits_or(bits, source, size);
-		filter->bits_set += bits_set - target->bits_set;
-		target->bits_set = bits_set;
-		/* how many keys they share is not known, only estimated */
-		count = bf_count_for_fill(bf_layer_geometry(target), bits_set);
-		target->keys = (uint64) Max(Max(target->keys, layer->keys),
-									Min(target->keys + layer->keys, count));
-		target->capacity = Max(target->capacity, layer->capacity);
+		merge_layer(filter, number, layer, source);
 		return filter;
 	}
 
 	number = 0;
-	bits = NULL;
 	while (number < filter->detail && layers[number].capacity <= layer->capacity)
 		number++;
 	filter = insert_layer(filter, number, layer);
 	if (filter == NULL)
 		return NULL;
-	layers = bf_scalable_layers(filter);
-	bits = first_bits(filter);
-	for (uint32 i = 0; i < number; i++)
-		bits += layers[i].bits / 8;
-	memcpy(bits, source, size);
-	layers[number].bits_set = layer->bits_set;
+	memcpy(layer_bits(filter, number), source, layer->bits / 8);
+	bf_scalable_layers(filter)[number].bits_set = layer->bits_set;
 	filter->bits_set += layer->bits_set;
 	return filter;
+}
+
+/* What the chain was made for becomes the larger of both, whatever the order. */
+static void
+widen_chain(BfFilter *target, const BfFilter *source)
+{
+	double		tightening;
+
+	bf_filter_widen_promise(target, source);
+	target->extra[0] = Max(target->extra[0], source->extra[0]);
+	tightening = Min(bf_scalable_tightening(target), bf_scalable_tightening(source));
+	memcpy(&target->extra[1], &tightening, sizeof(tightening));
 }
 
 static BfFilter *
 scalable_unite(BfFilter *target, const BfFilter *source)
 {
 	const BfLayer *layers = bf_scalable_layers(source);
-	const uint8 *bits = first_bits(source);
-	double		tightening;
 
-	for (uint32 i = 0; i < source->detail; bits += layers[i++].bits / 8)
+	/* the layer of an empty filter would only be in the way */
+	if (target->bits_set == 0)
 	{
-		/* an empty layer holds nothing to keep */
+		BfFilter	made_for;
+		size_t		size = (size_t) bf_format_size(source);
+
+		memcpy(&made_for, target, BF_HEADER_SIZE);
+		target = (BfFilter *) repalloc(target, size);
+		memcpy(target, source, size);
+		widen_chain(target, &made_for);
+		return target;
+	}
+
+	for (uint32 i = 0; i < source->detail; i++)
+	{
 		if (layers[i].bits_set == 0)
 			continue;
-		target = take_layer(target, &layers[i], bits);
+		target = take_layer(target, &layers[i], layer_bits(source, i));
 		if (target == NULL)
 			return NULL;
 	}
-	bf_filter_widen_promise(target, source);
-	target->extra[0] = Max(target->extra[0], source->extra[0]);
-	tightening = Min(bf_scalable_tightening(target), bf_scalable_tightening(source));
-	memcpy(&target->extra[1], &tightening, sizeof(tightening));
+	widen_chain(target, source);
 	return target;
 }
 

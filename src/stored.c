@@ -12,10 +12,11 @@
  * what it had to.
  *
  * What is kept is found by the whole TOAST pointer.  A stored value never
- * changes, and its identifier is not given to another one as long as somebody
- * can see it, so it cannot be mistaken for another row's.  It lives in the
- * call site's memory: that of the query, or of PL/pgSQL's expressions, which
- * the transaction ends.
+ * changes, and its identifier is an OID that is not given to another value of
+ * the table before the counter has gone round all four billion, so within a
+ * transaction it cannot be mistaken for another row's.  It lives in the call
+ * site's memory: that of the query, or of PL/pgSQL's expressions, which the
+ * transaction ends.  Beyond work_mem a call site keeps one filter only.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -160,11 +161,19 @@ fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
 {
 	BfKeptFilters *kept = site->kept;
 	MemoryContext old_context;
+	BfFilter   *filter;
 
 	forget_for(kept, place, toast_raw_datum_size(datum));
 	old_context = MemoryContextSwitchTo(kept->context);
-	place->filter = bf_get_filter_copy(datum, BF_KIND_ANY);
+	filter = (BfFilter *) PG_DETOAST_DATUM_COPY(datum);
 	MemoryContextSwitchTo(old_context);
+	if (bf_format_check(filter, VARSIZE(filter), BF_KIND_ANY) != NULL)
+	{
+		/* report it without leaving a copy for every attempt */
+		pfree(filter);
+		return bf_get_filter(datum, BF_KIND_ANY);
+	}
+	place->filter = filter;
 	kept->size += VARSIZE(place->filter);
 	if (place->head == NULL)
 	{
@@ -254,9 +263,11 @@ bf_probe(BfCallSite *site, Datum datum, Datum key)
 	}
 
 	reader = bf_toast_reader_open(datum);
-	if (place->head == NULL && !read_head(site->kept, place, datum, reader))
+	if (reader == NULL ||
+		(place->head == NULL && !read_head(site->kept, place, datum, reader)))
 	{
-		bf_toast_reader_close(reader);
+		if (reader != NULL)
+			bf_toast_reader_close(reader);
 		fetch_whole(site, place, datum);
 		hash = bf_key_hash(&site->rule, (BfScheme) place->filter->scheme, key);
 		return bf_filter_contains(place->filter, hash);
@@ -270,12 +281,15 @@ bf_probe(BfCallSite *site, Datum datum, Datum key)
 
 /* The whole filter, kept by the call site if it is a stored one. */
 const BfFilter *
-bf_keep_filter(BfCallSite *site, Datum datum)
+bf_keep_filter(BfCallSite *site, Datum datum, BfKind kind)
 {
+	const BfFilter *filter;
 	KeptFilter *place;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
-		return bf_get_filter(datum, BF_KIND_ANY);
+		return bf_get_filter(datum, kind);
 	place = get_place(site, datum);
-	return place->filter != NULL ? place->filter : fetch_whole(site, place, datum);
+	filter = place->filter != NULL ? place->filter : fetch_whole(site, place, datum);
+	bf_check_filter(filter, VARSIZE(filter), kind);
+	return filter;
 }

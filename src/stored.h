@@ -14,6 +14,6 @@
 #include "callsite.h"
 
 extern bool bf_probe(BfCallSite *site, Datum filter, Datum key);
-extern const BfFilter *bf_keep_filter(BfCallSite *site, Datum filter);
+extern const BfFilter *bf_keep_filter(BfCallSite *site, Datum filter, BfKind kind);
 
 #endif							/* BF_STORED_H */

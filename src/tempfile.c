@@ -5,8 +5,11 @@
  *
  * An aggregate's state has no end of its own: its memory context is reset when
  * the group or the query is over, in a window as well as in a plain
- * aggregate.  When a transaction aborts, its resource owner closes the file
- * first, and the context must not do it again.
+ * aggregate.  But the file also belongs to the resource owner of the query,
+ * and after an error that one may be released first: with the subtransaction
+ * in which a cursor of an outer one failed, long before the cursor is closed.
+ * Then the file is gone, its descriptor perhaps somebody else's, and the
+ * context must not touch it.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -16,21 +19,40 @@
 
 #include "access/xact.h"
 #include "storage/buffile.h"
+#include "utils/resowner.h"
 
 struct BfTempFile
 {
-	BufFile    *file;
+	BufFile    *file;			/* NULL: its owner has closed it */
+	ResourceOwner owner;
 	int			end_segment;	/* where to append */
 	off_t		end_offset;
 	bool		at_end;
 	MemoryContextCallback callback;
 };
 
+/* Called whenever any resource owner is released; ours closes the file itself. */
+static void
+forget_with_owner(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
+				  void *argument)
+{
+	BfTempFile *file = (BfTempFile *) argument;
+
+	if (phase == RESOURCE_RELEASE_BEFORE_LOCKS && CurrentResourceOwner == file->owner)
+		file->file = NULL;
+}
+
+/*
+ * When an aborting transaction resets the context, the owner is released soon;
+ * closing the file here could write its buffer, and fail, in the middle of the
+ * abort.
+ */
 static void
 close_with_context(void *argument)
 {
 	BfTempFile *file = (BfTempFile *) argument;
 
+	UnregisterResourceReleaseCallback(forget_with_owner, file);
 	if (file->file != NULL && IsTransactionState())
 		BufFileClose(file->file);
 	file->file = NULL;
@@ -45,6 +67,8 @@ bf_tempfile_create(MemoryContext context)
 
 	file->callback.func = close_with_context;
 	file->callback.arg = file;
+	file->owner = CurrentResourceOwner;
+	RegisterResourceReleaseCallback(forget_with_owner, file);
 	MemoryContextRegisterResetCallback(context, &file->callback);
 	file->file = BufFileCreateTemp(false);
 	file->at_end = true;

@@ -59,9 +59,10 @@ bf_toast_is_readable(Datum datum)
 }
 
 /*
- * Open a value that bf_toast_is_readable().  Memory is of the current context,
- * and the reader must be closed before the call ends: an error closes what it
- * holds with the resource owner.
+ * Open a value that bf_toast_is_readable(); NULL when its table is not the kind
+ * whose chunks we know.  Memory is of the current context, and the reader must
+ * be closed before the call ends: an error closes what it holds with the
+ * resource owner.
  */
 BfToastReader *
 bf_toast_reader_open(Datum datum)
@@ -71,6 +72,12 @@ bf_toast_reader_open(Datum datum)
 
 	VARATT_EXTERNAL_GET_POINTER(reader->pointer, DatumGetPointer(datum));
 	reader->table = table_open(reader->pointer.va_toastrelid, AccessShareLock);
+	if (reader->table->rd_tableam->relation_fetch_toast_slice != heap_fetch_toast_slice)
+	{
+		table_close(reader->table, AccessShareLock);
+		pfree(reader);
+		return NULL;
+	}
 	valid_index = toast_open_indexes(reader->table, AccessShareLock,
 									 &reader->indexes, &reader->nindexes);
 	reader->slot = table_slot_create(reader->table, NULL);

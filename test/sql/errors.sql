@@ -118,7 +118,13 @@ SELECT error_of('SELECT ' || call || ' FROM generate_series(1, 3) i') FROM (VALU
 	('bloom_agg(i, 1e-100)'),
 	('bloom_agg(i, NULL::float8)'),
 	('bloom_agg(i, 0.01 * i)'),
-	('bloom_agg(i, NULL::bloom)')
+	('bloom_agg(i, NULL::bloom)'),
+	('bloom_agg(i, CASE i WHEN 1 THEN bloom_create(10) END)'),
+	('bloom_agg(i, bloom_create(9 + i))'),
+	('bloom_agg(i, CASE i WHEN 1 THEN bloom_create(5) ELSE bloom_create(6) END)'),
+	('bloom_agg(i, CASE i WHEN 1 THEN bloom_create(10) ELSE bloom_create(10, hash => ''fnv1a'') END)'),
+	-- other keys in it do not matter
+	('bloom_agg(i, bloom_add(bloom_create(10), i))')
 ) case_(call);
 
 ----------------------------------------------------------------------------
@@ -157,6 +163,12 @@ SELECT error_of(query) FROM (VALUES
 -- and not an array where there must be one
 SELECT error_of('SELECT bloom_add_all(f, 1) FROM f');
 SELECT error_of('SELECT bloom_contains_each(f, ''a''::text) FROM f');
+
+-- a filter is no key of a filter, not even one of another type
+SELECT error_of(query) FROM (VALUES
+	('SELECT f @> f FROM f'), ('SELECT f <@ f FROM f'), ('SELECT bloom_add(f, f) FROM f'), ('SELECT bloom_agg(f) FROM f'),
+	('SELECT bloom_add_all(f, ARRAY[f]) FROM f')
+) case_(query);
 
 -- containers of enums, and of what else is an OID of a catalog, at any depth
 SELECT error_of('SELECT f @> ' || key || ' FROM f') FROM (VALUES
@@ -198,7 +210,7 @@ SELECT error_of('SELECT f @> ' || key || ' FROM f') FROM (VALUES
 	('''{}''::json'), ('''(1,2)''::point'), ('B''101'''), ('''101''::varbit'), ('''((1,2),(3,4))''::box'),
 	('1::money'), ('''a b''::tsvector'), ('ROW(''{}'')::with_json')
 ) case_(key);
--- of an anonymous record the server finds out itself
+-- in an anonymous record; inside of one the server does not hash another one
 SELECT error_of('SELECT f @> ROW(''{}''::json) FROM f');
 SELECT error_of('SELECT f @> ROW(ROW(1)) FROM f');
 -- xml is one too, in a server that was built with it

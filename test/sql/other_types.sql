@@ -58,7 +58,7 @@ CREATE FUNCTION bits_set(bytes bytea) RETURNS bigint LANGUAGE sql IMMUTABLE AS $
 	SELECT length(replace(('x' || encode(bytes, 'hex'))::varbit::text, '0', ''))
 $$;
 
--- The format as DESIGN.md has it, written anew: what is to be accepted.  Numbers
+-- What is to be accepted, written anew from the format's description.  Numbers
 -- from 2^63 on are negative here, and out of every range.
 CREATE FUNCTION is_header(portable bytea, kind integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
 	SELECT length(portable) >= 60 AND number(portable, 0, 1) = kind AND number(portable, 1, 1) = 1 AND number(portable, 2, 1) IN (1, 2)
@@ -160,18 +160,18 @@ FROM generate_series(0, 100, 3) AS n, LATERAL (SELECT bloom_add_all(scalable_blo
 -- filters too, good ones and others.
 CREATE TABLE binary_counting (f counting_bloom);
 CREATE TABLE binary_scalable (f scalable_bloom);
-\copy (SELECT portable FROM samples WHERE type = 'counting_bloom' ORDER BY name) TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/counting.bin"' BINARY
-\copy (SELECT portable FROM samples WHERE type = 'scalable_bloom' ORDER BY name) TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/scalable.bin"' BINARY
-\copy binary_counting FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/counting.bin"' BINARY
-\copy binary_scalable FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/scalable.bin"' BINARY
+\copy (SELECT portable FROM samples WHERE type = 'counting_bloom' ORDER BY name) TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/counting.bin"' (FORMAT binary)
+\copy (SELECT portable FROM samples WHERE type = 'scalable_bloom' ORDER BY name) TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/scalable.bin"' (FORMAT binary)
+\copy binary_counting FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/counting.bin"' (FORMAT binary)
+\copy binary_scalable FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/scalable.bin"' (FORMAT binary)
 SELECT (SELECT count(*) FROM binary_counting JOIN samples ON f::bytea = portable) AS counting, (SELECT count(*) FROM binary_scalable JOIN samples ON f::bytea = portable) AS scalable;
-\copy (SELECT f FROM binary_scalable) TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/scalable.bin"' BINARY
-\copy binary_scalable FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/scalable.bin"' BINARY
+\copy (SELECT f FROM binary_scalable) TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/scalable.bin"' (FORMAT binary)
+\copy binary_scalable FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/scalable.bin"' (FORMAT binary)
 SELECT count(*) AS sent_too FROM binary_scalable JOIN samples ON f::bytea = portable;
-\copy binary_scalable FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/counting.bin"' BINARY
-\copy binary_counting FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/scalable.bin"' BINARY
-\copy (SELECT substr(portable, 1, 70) FROM samples WHERE name = '4 bits') TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/counting.bin"' BINARY
-\copy binary_counting FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/counting.bin"' BINARY
+\copy binary_scalable FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/counting.bin"' (FORMAT binary)
+\copy binary_counting FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/scalable.bin"' (FORMAT binary)
+\copy (SELECT substr(portable, 1, 70) FROM samples WHERE name = '4 bits') TO PROGRAM 'cat >"$PG_ABS_BUILDDIR/results/counting.bin"' (FORMAT binary)
+\copy binary_counting FROM PROGRAM 'cat "$PG_ABS_BUILDDIR/results/counting.bin"' (FORMAT binary)
 \! rm "$PG_ABS_BUILDDIR/results/counting.bin" "$PG_ABS_BUILDDIR/results/scalable.bin"
 
 -- A filter of another type
@@ -300,9 +300,9 @@ BEGIN
 END $$;
 SELECT type, count(*) > 100 AS many, count(exercise(type, portable)) = count(*) AS all_work
 FROM (SELECT type, portable FROM mutants WHERE accepted UNION ALL SELECT type, portable FROM samples) AS m GROUP BY type ORDER BY type;
--- the largest numbers there are: keys of a layer that merges, capacities that do
--- not add up in 64 bits
-SELECT exercise(type, patched(portable, 76, '7fffffffffffffff')) AS keys FROM samples WHERE name = '1 layer';
+-- the largest numbers that are accepted: as many keys of a layer as it has bits
+-- set, capacities that do not add up in 64 bits
+SELECT exercise(type, patched(portable, 76, encode(substr(portable, 93, 8), 'hex'))) AS keys FROM samples WHERE name = '1 layer';
 SELECT exercise(type, patched(patched(portable, 68, '7fffffffffffffff'), 116, '7fffffffffffffff')) AS capacities,
 	bloom_capacity(patched(patched(portable, 68, '7fffffffffffffff'), 116, '7fffffffffffffff')::scalable_bloom) AS at_most
 FROM samples WHERE name = '3 layers';
@@ -358,6 +358,9 @@ SELECT counting_bloom_create(10) = counting_bloom_create(10) AS same, counting_b
 	counting_bloom_create(10) = counting_bloom_create(10, 0.01, 4, 'fnv1a') AS hash, bloom_add(counting_bloom_create(10), 1) = counting_bloom_create(10) AS content,
 	counting_bloom_create(10) <> counting_bloom_create(11) AS differ, scalable_bloom_create(10) = scalable_bloom_create(10) AS same,
 	scalable_bloom_create(10, 0.01, 3) = scalable_bloom_create(10) AS growth, scalable_bloom_create(10) <> scalable_bloom_create(10, 0.01, 2, 0.5, 'fnv1a') AS differ;
+-- two keys that leave the same header and fields
+SELECT substr(a::bytea, 1, 60) = substr(b::bytea, 1, 60) AS same_head, a = b AS equal, a <> b AS differ FROM counting_bloom_create(100) AS f, bloom_add(f, 'a') AS a, bloom_add(f, 'b') AS b;
+SELECT substr(a::bytea, 1, 108) = substr(b::bytea, 1, 108) AS same_head, a = b AS equal, a <> b AS differ FROM scalable_bloom_create(100) AS f, bloom_add(f, 'a') AS a, bloom_add(f, 'b') AS b;
 SELECT attempt('SELECT counting_bloom_create(10) = scalable_bloom_create(10)') AS two_types, attempt('SELECT counting_bloom_create(10) < counting_bloom_create(10)') AS no_order;
 CREATE TABLE few (n integer, c counting_bloom, s scalable_bloom);
 INSERT INTO few SELECT i, bloom_add(counting_bloom_create(50), i % 10), bloom_add_all(scalable_bloom_create(20), ARRAY(SELECT generate_series(1, i % 10))) FROM generate_series(1, 100) AS i;

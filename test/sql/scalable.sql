@@ -164,7 +164,7 @@ FROM (SELECT bloom_add(scalable_bloom_create(100), 'a') AS f) AS s;
 SELECT num_nulls(bloom_add(f, 'a'), bloom_add_all(f, ARRAY['a']), f @> 'a', f | f, bloom_clear(f), bloom_count(f)) AS of_6,
 	(SELECT count(*) FROM bloom_layers(f)) AS layers
 FROM (SELECT NULL::scalable_bloom AS f) AS s;
-SELECT attempt('SELECT ' || expression || ' FROM scalable_bloom_create(10) AS f') AS answer
+SELECT split_part(attempt('SELECT ' || expression || ' FROM scalable_bloom_create(10) AS f'), E'\n', 1) AS answer
 FROM unnest(ARRAY['bloom_add(f, ARRAY[1])', 'f & f', 'bloom_remove(f, 1)', 'bloom_key_count(f, 1)', 'f::bloom']) WITH ORDINALITY AS s (expression, n) ORDER BY n;
 
 --
@@ -198,11 +198,11 @@ SELECT r.* FROM rates(1000, 0.01, 2, 0.5) AS r;
 SELECT r.* FROM rates(500, 0.002, 4, 0.5) AS r;
 SELECT r.* FROM rates(1000, 0.02, 2, 0.8) AS r;
 
--- What bloom_info tells of the rate is honest also where a chain starts small,
--- has many layers of one size, or hashes with fnv1a.
+-- What bloom_info tells of the rate is honest also where a chain starts small or
+-- has many layers of one size: then it is more than was asked.  (With fnv1a it
+-- is not, because its two hashes are correlated: see the README.)
 SELECT name, passing(f, some_keys('key', 1, n)) = n AS present, is_honest(f) AS honest
-FROM (VALUES ('small', scalable_bloom_create(10, 0.01), 2000), ('growth 1', scalable_bloom_create(100, 0.01, 1, 0.8), 5000),
-		('fnv1a', scalable_bloom_create(1000, 0.01, 2, 0.5, 'fnv1a'), 100000)) AS v (name, empty, n),
+FROM (VALUES ('small', scalable_bloom_create(10, 0.01), 2000), ('growth 1', scalable_bloom_create(100, 0.01, 1, 0.8), 5000)) AS v (name, empty, n),
 	LATERAL (SELECT bloom_add_all(empty, some_keys('key', 1, n)) AS f OFFSET 0) AS s ORDER BY n;
 
 --
@@ -288,13 +288,14 @@ SELECT attempt('SELECT scalable_bloom_create(10) | scalable_bloom_create(10, 0.0
 CREATE TABLE limits (reached text PRIMARY KEY, f scalable_bloom, keys integer);
 INSERT INTO limits
 SELECT reached, bloom_add_all(empty, ARRAY(SELECT generate_series(1, keys))), keys
-FROM (VALUES ('bits', scalable_bloom_create(1, 0.01, 32768), 30000),	-- layers of 1, 32768 and 2^30 keys
+FROM (VALUES ('bits of all', scalable_bloom_create(1, 0.0099957, 17569), 17000),	-- 64, 219136 and 2^32 - 124288
+		('bits of one', scalable_bloom_create(1, 0.01, 32768), 32000),		-- layers of 1, 32768 and 2^30 keys
 		('hashes', scalable_bloom_create(1, 0.01, 1, 1e-70), 2),		-- 7, 240 and 472 of each key
 		('layers', scalable_bloom_create(1, 0.01, 1, 0.99), 200)) AS v (reached, empty, keys);
 SELECT reached, (bloom_info(f)).layers AS layers, bloom_hashes(f) AS hashes FROM limits ORDER BY reached;
 CREATE TABLE before AS TABLE limits;
 SELECT reached, attempt(format('UPDATE test_scalable.limits SET f = bloom_add_all(f, ARRAY(SELECT generate_series(1, keys + %s))) WHERE reached = %L', more, reached)) AS answer
-FROM limits JOIN (VALUES ('bits', 3000), ('hashes', 1), ('layers', 500)) AS v (reached, more) USING (reached) ORDER BY reached;
+FROM limits JOIN (VALUES ('bits of all', 1000), ('bits of one', 1000), ('hashes', 1), ('layers', 500)) AS v (reached, more) USING (reached) ORDER BY reached;
 SELECT reached, l.f = b.f AS as_it_was, NOT false = ANY (bloom_contains_each(l.f, ARRAY(SELECT generate_series(1, b.keys)))) AS all_present
 FROM limits AS l JOIN before AS b USING (reached) ORDER BY reached;
 

@@ -373,11 +373,11 @@ CREATE TABLE call AS SELECT * FROM unnest(ARRAY[
 	'bloom_agg(1, $1)', 'bloom_union_agg($1)', 'bloom_intersect_agg(f) FROM (VALUES ($1), ($1)) v(f)']) WITH ORDINALITY call(call, number);
 SELECT damaged(bytes_in_memory(f)) = f AS same FROM (SELECT base()::bloom AS f) one;
 -- each function notices that the kind is unknown, that the value is short or empty;
--- but '=' need not look at values of two sizes
+-- but '=' and hashing only look at the bytes
 SELECT call, survives(damaged(set_byte(data, 0, 0)), call) = 'The kind of filter is unknown.' AS kind,
 	survives(damaged(substring(data FOR 75)), call) IN ('The size of the value does not fit its header.', 'another geometry') AS short,
 	survives(damaged(''), call) AS empty
-FROM call, (SELECT bytes_in_memory(base()::bloom) AS data) one WHERE call <> '$1 = $2' ORDER BY number;
+FROM call, (SELECT bytes_in_memory(base()::bloom) AS data) one WHERE call <> '$1 = $2' AND call NOT LIKE 'bloom_hash%' ORDER BY number;
 SELECT count(*) AS tried, count(*) FILTER (WHERE answer = 'no error') BETWEEN 1000 AND 20000 AS some_worked,
 	count(*) FILTER (WHERE answer LIKE 'The %' OR answer LIKE 'Reserved%') > 1000 AS some_refused
 FROM (SELECT survives(damaged(set_byte(data, at, get_byte(data, at) # mask)), call) AS answer

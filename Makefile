@@ -18,9 +18,10 @@ OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
 # The version is said once, in the control file.
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
 
-# The install script is joined from parts, one of them again for each type.
+# The install script is joined from parts: *.sql.in again for each type.
 SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
-TYPES = bloom counting_bloom scalable_bloom
+FIXED_TYPES = bloom counting_bloom
+TYPES = $(FIXED_TYPES) scalable_bloom
 DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
@@ -59,10 +60,14 @@ endif
 $(OBJS) $(OBJS:.o=.bc): .built-for
 EXTRA_CLEAN += .built-for
 
-$(SCRIPT): sql/$(EXTENSION).sql sql/filter.sql.in $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
+$(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \
-	    echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in; echo; cat sql/$$type.sql; \
+	    echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in; \
+	    echo; cat sql/$$type.sql; \
+	    case " $(FIXED_TYPES) " in \
+	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/fixed.sql.in;; \
+	    esac; \
 	  done; } > $@.tmp && mv $@.tmp $@
 
 endif

@@ -1,7 +1,8 @@
 -- bloomfilter: probabilistic structures as PostgreSQL types
 --
--- The Makefile joins this file, filter.sql.in for each type of filter, and that
--- type's own file to bloomfilter--VERSION.sql.
+-- The Makefile joins this file and, for each type of filter, filter.sql.in, the
+-- type's own file and fixed.sql.in (not of one that grows) to
+-- bloomfilter--VERSION.sql.
 
 \echo Use "CREATE EXTENSION bloomfilter" to load this file. \quit
 

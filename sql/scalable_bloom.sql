@@ -31,7 +31,7 @@ COMMENT ON FUNCTION bloom_layers(scalable_bloom) IS 'the plain filters a scalabl
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION scalable_bloom_agg_transition(internal, anycompatible, bigint, float8) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bf_agg_scalable_transition'
+	AS 'MODULE_PATHNAME', 'bf_scalable_bloom_agg_transition'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION scalable_bloom_agg_transition(internal, anycompatible, bigint, float8) IS 'transition of scalable_bloom_agg';
 

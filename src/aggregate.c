@@ -25,9 +25,9 @@
 #include "io.h"
 #include "scalable.h"
 
-BF_FUNCTION(bf_agg_capacity_transition);
-BF_FUNCTION(bf_agg_counting_transition);
-BF_FUNCTION(bf_agg_scalable_transition);
+BF_FUNCTION(bf_bloom_agg_transition);
+BF_FUNCTION(bf_counting_bloom_agg_transition);
+BF_FUNCTION(bf_scalable_bloom_agg_transition);
 BF_FUNCTION(bf_agg_template_transition);
 BF_FUNCTION(bf_agg_union_transition);
 BF_FUNCTION(bf_agg_intersect_transition);
@@ -168,11 +168,7 @@ capacity_transition(FunctionCallInfo fcinfo, BfKind kind)
 	double		fpr;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
+		return bf_aggregate_unchanged(fcinfo);
 
 	capacity = get_capacity(fcinfo, 2);
 	fpr = bf_aggregate_get_fpr(fcinfo, 3);
@@ -195,21 +191,21 @@ capacity_transition(FunctionCallInfo fcinfo, BfKind kind)
 
 /* bloom_agg(key, capacity, fpr) */
 Datum
-bf_agg_capacity_transition(PG_FUNCTION_ARGS)
+bf_bloom_agg_transition(PG_FUNCTION_ARGS)
 {
 	return capacity_transition(fcinfo, BF_KIND_BLOOM);
 }
 
 /* counting_bloom_agg(key, capacity, fpr) */
 Datum
-bf_agg_counting_transition(PG_FUNCTION_ARGS)
+bf_counting_bloom_agg_transition(PG_FUNCTION_ARGS)
 {
 	return capacity_transition(fcinfo, BF_KIND_COUNTING_BLOOM);
 }
 
 /* scalable_bloom_agg(key, initial_capacity, fpr) */
 Datum
-bf_agg_scalable_transition(PG_FUNCTION_ARGS)
+bf_scalable_bloom_agg_transition(PG_FUNCTION_ARGS)
 {
 	return capacity_transition(fcinfo, BF_KIND_SCALABLE_BLOOM);
 }
@@ -240,11 +236,7 @@ bf_agg_template_transition(PG_FUNCTION_ARGS)
 	BfCallSite *site;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
+		return bf_aggregate_unchanged(fcinfo);
 
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
@@ -286,11 +278,7 @@ combine_filter(FunctionCallInfo fcinfo,
 	const BfFilter *filter;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
+		return bf_aggregate_unchanged(fcinfo);
 
 	filter = BF_GETARG_FILTER(1);
 	if (state == NULL)
@@ -335,11 +323,7 @@ combine_states(FunctionCallInfo fcinfo,
 	const BfFilter *source;
 
 	if (other == NULL)
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
+		return bf_aggregate_unchanged(fcinfo);
 
 	if (state == NULL)
 	{

@@ -23,6 +23,15 @@ typedef struct BfAggregateState
 	int			npending;
 } BfAggregateState;
 
+/* What a transition without anything to add returns: the state there was. */
+static inline Datum
+bf_aggregate_unchanged(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
 extern MemoryContext bf_aggregate_context(FunctionCallInfo fcinfo);
 extern double bf_aggregate_get_fpr(FunctionCallInfo fcinfo, int argument);
 

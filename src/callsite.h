@@ -39,7 +39,10 @@ bf_call_site(FunctionCallInfo fcinfo, int key_argument)
 	return site != NULL ? site : bf_call_site_create(fcinfo, key_argument);
 }
 
-/* in filter_sql.c: what bloom_add_all and bloom_remove_all share */
+/* in filter_sql.c: what adding and removing share */
+extern Datum bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
+							  bool (*changes) (const BfFilter *filter, BfHash hash),
+							  BfFilter *(*change) (BfFilter *filter, BfHash hash));
 extern Datum bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 							   BfFilter *(*change) (BfFilter *filter, BfHash hash));
 

@@ -56,35 +56,18 @@ bf_counting_create_with_params(PG_FUNCTION_ARGS)
 										 bf_params_fpr(geometry.hashes)));
 }
 
-/* bloom_remove(filter, key); a NULL key, or one certainly absent, removes nothing */
-Datum
-bf_counting_remove_sql(PG_FUNCTION_ARGS)
-{
-	BfCallSite *site;
-	const BfFilter *filter;
-	BfFilter   *result;
-	BfHash		hash;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	if (PG_ARGISNULL(1))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-
-	site = bf_call_site(fcinfo, 1);
-	filter = bf_get_filter(PG_GETARG_DATUM(0), BF_KIND_COUNTING_BLOOM);
-	hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, PG_GETARG_DATUM(1));
-	if (!bf_filter_contains(filter, hash))
-		PG_RETURN_POINTER(filter);
-	result = bf_filter_copy(filter);
-	bf_counting_remove(result, hash);
-	PG_RETURN_POINTER(result);
-}
-
 static BfFilter *
 remove_hash(BfFilter *filter, BfHash hash)
 {
 	bf_counting_remove(filter, hash);
 	return filter;
+}
+
+/* bloom_remove(filter, key); one certainly absent removes nothing */
+Datum
+bf_counting_remove_sql(PG_FUNCTION_ARGS)
+{
+	return bf_change_by_key(fcinfo, BF_KIND_COUNTING_BLOOM, bf_filter_contains, remove_hash);
 }
 
 /* bloom_remove_all(filter, keys) */

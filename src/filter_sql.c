@@ -39,13 +39,17 @@ get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *c
 					  site->element_align, keys, nulls, count);
 }
 
-/* bloom_add(filter, key); a NULL key adds nothing */
+/*
+ * Apply a change to a copy of a filter for one key, unless it would change
+ * nothing; neither does a NULL key.
+ */
 Datum
-bf_add(PG_FUNCTION_ARGS)
+bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
+				 bool (*changes) (const BfFilter *filter, BfHash hash),
+				 BfFilter *(*change) (BfFilter *filter, BfHash hash))
 {
 	BfCallSite *site;
 	const BfFilter *filter;
-	BfFilter   *result;
 	BfHash		hash;
 
 	if (PG_ARGISNULL(0))
@@ -54,13 +58,25 @@ bf_add(PG_FUNCTION_ARGS)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	site = bf_call_site(fcinfo, 1);
-	filter = BF_GETARG_FILTER(0);
+	filter = bf_get_filter(PG_GETARG_DATUM(0), kind);
 	hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, PG_GETARG_DATUM(1));
-	/* a counter counts a key again, a bit is already set */
-	if (filter->kind != BF_KIND_COUNTING_BLOOM && bf_filter_contains(filter, hash))
+	if (!changes(filter, hash))
 		PG_RETURN_POINTER(filter);
-	result = bf_filter_copy(filter);
-	PG_RETURN_POINTER(bf_check_grown(bf_filter_add(result, hash)));
+	PG_RETURN_POINTER(bf_check_grown(change(bf_filter_copy(filter), hash)));
+}
+
+/* A counter counts a key again; a bit is already set. */
+static bool
+adding_changes(const BfFilter *filter, BfHash hash)
+{
+	return filter->kind == BF_KIND_COUNTING_BLOOM || !bf_filter_contains(filter, hash);
+}
+
+/* bloom_add(filter, key) */
+Datum
+bf_add(PG_FUNCTION_ARGS)
+{
+	return bf_change_by_key(fcinfo, BF_KIND_ANY, adding_changes, bf_filter_add);
 }
 
 /*

@@ -284,41 +284,35 @@ bf_estimate_max_count(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) bf_max_count(geometry, fpr));
 }
 
-/* Two filters of one geometry, for the estimates about both. */
-static void
-get_pair(FunctionCallInfo fcinfo, const BfFilter **left, const BfFilter **right)
+/* An estimate about two filters of one geometry. */
+static Datum
+estimate_pair(FunctionCallInfo fcinfo,
+			  double (*estimate) (const BfFilter *left, const BfFilter *right))
 {
-	*left = BF_GETARG_FILTER(0);
-	*right = BF_GETARG_FILTER(1);
-	bf_check_same_fixed_geometry(*left, *right);
+	const BfFilter *left = BF_GETARG_FILTER(0);
+	const BfFilter *right = BF_GETARG_FILTER(1);
+
+	bf_check_same_fixed_geometry(left, right);
+	PG_RETURN_FLOAT8(estimate(left, right));
 }
 
+/* bloom_union_count(filter, filter) */
 Datum
 bf_pair_union_count(PG_FUNCTION_ARGS)
 {
-	const BfFilter *left;
-	const BfFilter *right;
-
-	get_pair(fcinfo, &left, &right);
-	PG_RETURN_FLOAT8(bf_filter_union_count(left, right));
+	return estimate_pair(fcinfo, bf_filter_union_count);
 }
 
+/* bloom_intersect_count(filter, filter) */
 Datum
 bf_pair_intersect_count(PG_FUNCTION_ARGS)
 {
-	const BfFilter *left;
-	const BfFilter *right;
-
-	get_pair(fcinfo, &left, &right);
-	PG_RETURN_FLOAT8(bf_filter_intersect_count(left, right));
+	return estimate_pair(fcinfo, bf_filter_intersect_count);
 }
 
+/* bloom_jaccard(filter, filter) */
 Datum
 bf_pair_jaccard(PG_FUNCTION_ARGS)
 {
-	const BfFilter *left;
-	const BfFilter *right;
-
-	get_pair(fcinfo, &left, &right);
-	PG_RETURN_FLOAT8(bf_filter_jaccard(left, right));
+	return estimate_pair(fcinfo, bf_filter_jaccard);
 }

@@ -34,11 +34,7 @@ sizing_transition(FunctionCallInfo fcinfo, bool has_fpr)
 	BfCallSite *site;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
+		return bf_aggregate_unchanged(fcinfo);
 
 	if (has_fpr)
 		fpr = bf_aggregate_get_fpr(fcinfo, 2);

@@ -92,7 +92,7 @@ bf_bloom_set_batch(BfFilter *filter, const BfHash *hashes, int count)
 {
 	enum
 	{
-		max_positions = 128		/* enough to cover a miss, few enough to stay */
+		max_positions = 64		/* enough to cover a miss, few enough to stay */
 	};
 	uint32		positions[max_positions + BF_MAX_HASHES];
 	BfModulus	modulus = bf_modulus(filter->bits);

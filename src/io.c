@@ -90,13 +90,15 @@ bf_input_text(FunctionCallInfo fcinfo, BfKind kind)
 
 	if (length >= 4)
 		bytes -= (text[length - 1] == '=') + (text[length - 2] == '=');
-	if (length == 0 || length % 4 != 0)
+	/* the decoder would take a digit behind the padding */
+	if (length == 0 || length % 4 != 0 ||
+		(text[length - 2] == '=' && text[length - 1] != '='))
 		problem = "It is not base64 of a whole value.";
 	else if (bytes > BF_MAX_SIZE - VARHDRSZ)
 		problem = "It is longer than any value.";
 	if (problem == NULL)
 	{
-		filter = (BfFilter *) palloc0(Max(VARHDRSZ + bytes, BF_HEADER_SIZE));
+		filter = (BfFilter *) palloc(Max(VARHDRSZ + bytes, BF_HEADER_SIZE));
 		SET_VARSIZE(filter, VARHDRSZ + bytes);
 		if (!decode_base64(text, length, (uint8 *) VARDATA(filter), bytes))
 			problem = "It is not base64 of a whole value.";

@@ -179,11 +179,20 @@ default_hash_input_type(Oid type)
 	return OidIsValid(opclass) ? get_opclass_input_type(opclass) : InvalidOid;
 }
 
-/* Equal strings of a nondeterministic collation differ in their bytes. */
+/*
+ * Equal strings of a nondeterministic collation differ in their bytes.  There
+ * is no collation when those of two columns in the key's expression conflict:
+ * then one of them may be nondeterministic.
+ */
 static void
 check_collation(Oid collation)
 {
-	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation to use for a filter key"),
+				 errhint("Add COLLATE \"C\" to the key.")));
+	if (!get_collation_isdeterministic(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("nondeterministic collations are not supported for filter keys"),

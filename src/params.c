@@ -57,8 +57,7 @@ bf_params_for_capacity(int64 capacity, double fpr, BfGeometry *geometry)
 
 	geometry->bits = Max((uint64) bits, 1);
 	geometry->bits = (geometry->bits + 63) / 64 * 64;
-	/* a rate next to 1 rounds to no hash at all */
-	geometry->hashes = (uint32) Max(hashes, 1.0);
+	geometry->hashes = (uint32) hashes;
 	return BF_PARAMS_OK;
 }
 

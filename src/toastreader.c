@@ -6,7 +6,11 @@
  * A probe needs a handful of bytes from anywhere in a value of megabytes.
  * Fetching a slice for each through the server's detoasting would open the
  * TOAST table and its index every time; here they are open as long as the
- * reader is, and each chunk is one descent of the index.
+ * reader is.
+ *
+ * A large value is mostly written in one go onto new pages, so where chunk n
+ * lies is guessed from where chunk 0 lies.  The row there tells whether it is
+ * the one; if not, the index finds it.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -20,6 +24,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/toast_internals.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -39,9 +44,12 @@ struct BfToastReader
 	Relation   *indexes;
 	int			nindexes;
 	SnapshotData snapshot_data;
+	Snapshot	snapshot;
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
+	ItemPointerData first;		/* of chunk 0; invalid until it is known */
+	BlockNumber nblocks;		/* of the table, once first is known */
 	int64		chunk;			/* the one in slot; -1 if none */
 	uint64		fetched;		/* chunks, so far */
 };
@@ -81,8 +89,10 @@ bf_toast_reader_open(Datum datum)
 	valid_index = toast_open_indexes(reader->table, AccessShareLock,
 									 &reader->indexes, &reader->nindexes);
 	reader->slot = table_slot_create(reader->table, NULL);
+	reader->snapshot = bf_toast_snapshot(&reader->snapshot_data);
 	reader->scan = bf_index_beginscan(reader->table, reader->indexes[valid_index],
-									  bf_toast_snapshot(&reader->snapshot_data), 2);
+									  reader->snapshot, 2);
+	ItemPointerSetInvalid(&reader->first);
 	ScanKeyInit(&reader->keys[0], TOAST_VALUE_ID, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(reader->pointer.va_valueid));
 	reader->chunk = -1;
@@ -97,6 +107,48 @@ report_damage(const BfToastReader *reader, int32 chunk)
 			 errmsg("missing or damaged chunk number %d for toast value %u in %s",
 					chunk, reader->pointer.va_valueid,
 					RelationGetRelationName(reader->table))));
+}
+
+/*
+ * Fetch a chunk from where it should be if the value was written in one go:
+ * as many places behind chunk 0.
+ */
+static bool
+fetch_guessed(BfToastReader *reader, int32 chunk)
+{
+	uint64		place;
+	ItemPointerData tid;
+	bool		is_null;
+
+	if (!ItemPointerIsValid(&reader->first))
+		return false;
+	place = (uint64) ItemPointerGetBlockNumber(&reader->first) * EXTERN_TUPLES_PER_PAGE +
+		ItemPointerGetOffsetNumber(&reader->first) - FirstOffsetNumber + chunk;
+	if (place / EXTERN_TUPLES_PER_PAGE >= reader->nblocks)
+		return false;
+	ItemPointerSet(&tid, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE),
+				   (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + FirstOffsetNumber));
+	return table_tuple_fetch_row_version(reader->table, &tid, reader->snapshot,
+										 reader->slot) &&
+		DatumGetObjectId(slot_getattr(reader->slot, TOAST_VALUE_ID, &is_null)) ==
+		reader->pointer.va_valueid &&
+		DatumGetInt32(slot_getattr(reader->slot, TOAST_CHUNK_NUMBER, &is_null)) == chunk;
+}
+
+/* Fetch a chunk by the index. */
+static void
+fetch_indexed(BfToastReader *reader, int32 chunk)
+{
+	ScanKeyInit(&reader->keys[1], TOAST_CHUNK_NUMBER, BTEqualStrategyNumber,
+				F_INT4EQ, Int32GetDatum(chunk));
+	index_rescan(reader->scan, reader->keys, 2, NULL, 0);
+	if (!index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot))
+		report_damage(reader, chunk);
+	if (chunk == 0)
+	{
+		reader->first = reader->slot->tts_tid;
+		reader->nblocks = RelationGetNumberOfBlocks(reader->table);
+	}
 }
 
 /*
@@ -118,11 +170,8 @@ bf_toast_reader_fetch(BfToastReader *reader, uint64 offset, Size *length)
 	if (chunk != reader->chunk)
 	{
 		reader->chunk = -1;
-		ScanKeyInit(&reader->keys[1], TOAST_CHUNK_NUMBER, BTEqualStrategyNumber,
-					F_INT4EQ, Int32GetDatum(chunk));
-		index_rescan(reader->scan, reader->keys, 2, NULL, 0);
-		if (!index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot))
-			report_damage(reader, chunk);
+		if (!fetch_guessed(reader, chunk))
+			fetch_indexed(reader, chunk);
 		reader->chunk = chunk;
 		reader->fetched++;
 	}

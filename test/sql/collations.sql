@@ -68,3 +68,10 @@ SELECT bloom_agg(any_case COLLATE "C") @> 'ABC' FROM words;
 CREATE TYPE with_any_case AS (t text COLLATE any_case);
 SELECT bloom_add(f, ROW('ABC')::with_any_case) @> ROW('abc')::with_any_case,
 	bloom_add(f, ROW('ABC')::with_any_case) @> ROW('abd')::with_any_case FROM f;
+
+-- two columns whose collations conflict give none: one could be nondeterministic
+SELECT error_of(query) FROM (VALUES
+	('SELECT bloom_agg(any_case || exact) FROM words'),
+	('SELECT f @> (any_case || exact) FROM f, words'),
+	('SELECT f @> (any_case || exact) COLLATE "C" FROM f, words')
+) case_(query);

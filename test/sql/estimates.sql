@@ -110,7 +110,9 @@ CREATE TABLE pair(name text, a bloom, b bloom, either int, both_ int);
 INSERT INTO pair
 SELECT name, (SELECT bloom_agg(k, 10000, 0.01) FROM generate_series(a1, a2) k), (SELECT bloom_agg(k, 10000, 0.01) FROM generate_series(b1, b2) k), either, both_
 FROM (VALUES ('overlap', 1, 6000, 4001, 10000, 10000, 2000), ('same', 1, 5000, 1, 5000, 5000, 5000), ('inside', 1, 8000, 1, 100, 8000, 100),
-	('apart', 1, 4000, 4001, 8000, 8000, 0)) v(name, a1, a2, b1, b2, either, both_);
+	('apart', 1, 4000, 4001, 8000, 8000, 0),
+	-- here |A| + |B| - |A or B| is below 0
+	('far apart', 1, 5000, 5001, 10000, 10000, 0)) v(name, a1, a2, b1, b2, either, both_);
 -- The count behind the union's bits; |A| + |B| - |A or B|, not below 0; one in relation
 -- to the other.  Each count errs by less than 1% of the union here.
 SELECT name, close_to(bloom_union_count(a, b), bloom_count(a | b)) AS union_formula, abs(bloom_union_count(a, b) - either) < 0.01 * either AS union_near,
@@ -120,6 +122,7 @@ SELECT name, close_to(bloom_union_count(a, b), bloom_count(a | b)) AS union_form
 	abs(bloom_jaccard(a, b) - both_::float8 / either) < 0.03 AS jaccard_near,
 	bloom_union_count(a, b) = bloom_union_count(b, a) AND bloom_intersect_count(a, b) = bloom_intersect_count(b, a) AND bloom_jaccard(a, b) = bloom_jaccard(b, a) AS symmetric
 FROM pair ORDER BY name;
+SELECT bloom_count(a) + bloom_count(b) - bloom_count(a | b) < 0 AS below_0, bloom_intersect_count(a, b) AS both_, bloom_jaccard(a, b) AS jaccard FROM pair WHERE name = 'far apart';
 SELECT bloom_jaccard(a, a) AS itself, bloom_intersect_count(a, a) = bloom_count(a) AS both_, bloom_union_count(a, NULL) IS NULL AS null FROM pair WHERE name = 'overlap';
 
 -- empty and full: two empty sets are the same one, a full filter holds everything

@@ -357,7 +357,6 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 EXPLAIN (COSTS OFF) CREATE TABLE gathered AS SELECT scalable_bloom_agg(key, 10000, 0.01) AS f FROM keys WHERE length(key) > 4;
 CREATE TABLE gathered AS SELECT scalable_bloom_agg(key, 10000, 0.01) AS f FROM keys WHERE length(key) > 4;
-EXPLAIN (COSTS OFF) CREATE TABLE united AS SELECT bloom_union_agg(f) AS f FROM parts WHERE i < 100;
 CREATE TABLE united AS SELECT bloom_union_agg(f) AS f FROM parts WHERE i < 100;
 SELECT is_chain(f, 10000, 0.01, 2, 0.5) AS chain, (bloom_info(f)).layers AS layers, passing(f, some_keys('key', 1, 50000)) AS present,
 	0.01 AS bound, measured_fpr(f) <= 0.01 AS within_bound

@@ -169,6 +169,23 @@ SELECT count(*) FILTER (WHERE c @> x) AS c, count(*) FILTER (WHERE c8 @> x) AS c
 	sum(bloom_key_count(c, x)) >= 50000 AS counted
 FROM others, generate_series(1, 50000) x;
 
+-- a value whose chunks do not lie one behind the other: it fills what others left
+CREATE TABLE holes (i int, f bloom);
+INSERT INTO holes SELECT i, bloom_create(5000 + i % 7 * 500) FROM generate_series(1, 60) i;
+DELETE FROM holes WHERE i % 3 <> 0;
+VACUUM holes;
+INSERT INTO holes SELECT 0, bloom_agg(x, 60000, 0.01) FROM generate_series(1, 30000) x;
+CREATE FUNCTION probe_hole(k int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	result boolean;
+BEGIN
+	EXECUTE format('SELECT f @> %s FROM holes WHERE i = 0', k) INTO result;
+	RETURN result;
+END $$;
+SELECT count(*) FILTER (WHERE probe_hole(k)) AS present, count(*) FILTER (WHERE probe_hole(k) <> bloom_contains((SELECT f | f FROM holes WHERE i = 0), k)) AS wrong,
+	count(*) FILTER (WHERE probe_hole(k + 1000000) <> bloom_contains((SELECT f | f FROM holes WHERE i = 0), k + 1000000)) AS wrong_absent
+FROM generate_series(1, 1000) k;
+
 -- the info functions read only the head
 SELECT bloom_bits(f) = (bloom_info(f)).bits AS bits, bloom_fill(f) > 0 AS fill FROM stored WHERE i = 6;
 

@@ -487,3 +487,8 @@ RESET enable_bitmapscan;
 -- there is no order
 SELECT f FROM many ORDER BY f;
 SELECT bloom_create(1) < bloom_create(2);
+
+-- padding is only taken at the very end of the text
+SELECT (left(t, -2) || '==')::bloom = t::bloom AS whole FROM (SELECT bloom_add(bloom_create_with_params(100, 3), 'a')::text AS t) v;
+SELECT (left(t, -2) || '=A')::bloom FROM (SELECT bloom_add(bloom_create_with_params(100, 3), 'a')::text AS t) v;
+SELECT (left(t, -2) || 'AA')::bloom FROM (SELECT bloom_add(bloom_create_with_params(100, 3), 'a')::text AS t) v;

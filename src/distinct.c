@@ -5,13 +5,12 @@
  *	  can be read back, in bounded memory.
  *
  * An open-addressing table of 16-byte hash pairs grows from 128 bytes, so that
- * many small groups cost little, up to the memory limit or 4 MB, beyond which
- * every insertion would miss the cache.  Until then the number is exact.  When
- * the table is full at its limit, its hashes are appended to a temporary file,
- * which is written and read in order, and it starts anew, from then on only
- * dropping repetitions that come close together; the number is then estimated
- * by the server's HyperLogLog (Flajolet and others, 2007) with 2^14 registers,
- * whose standard error is 1.04 / sqrt(2^14) = 0.8%.
+ * many small groups cost little, up to the memory limit.  Until then the
+ * number is exact.  When the table is full at its limit, its hashes are
+ * appended to a temporary file and it starts anew, from then on only dropping
+ * repetitions that come close together; the number is then estimated by the
+ * server's HyperLogLog (Flajolet and others, 2007) with 2^14 registers, whose
+ * standard error is 1.04 / sqrt(2^14) = 0.8%.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -25,7 +24,6 @@
 #include "tempfile.h"
 
 #define BF_DISTINCT_MIN_SLOTS		8
-#define BF_DISTINCT_MAX_SLOTS		(1 << 18)	/* 4 MB: about a second-level cache */
 #define BF_DISTINCT_REGISTER_BITS	14
 #define BF_DISTINCT_READ_HASHES		1024
 
@@ -68,8 +66,7 @@ bf_distinct_create(MemoryContext context, Size memory_limit)
 	set->max_slots = BF_DISTINCT_MIN_SLOTS;
 
 	/* while the table grows there are an old and a new one */
-	while (set->max_slots < BF_DISTINCT_MAX_SLOTS &&
-		   set->max_slots * 2 * sizeof(BfHash) * 3 / 2 <= memory_limit)
+	while (set->max_slots * 2 * sizeof(BfHash) * 3 / 2 <= memory_limit)
 		set->max_slots *= 2;
 	set->slots = (BfHash *)
 		MemoryContextAllocZero(context, set->nslots * sizeof(BfHash));

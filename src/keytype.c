@@ -223,7 +223,7 @@ init_other_type(BfKeyRule *rule, MemoryContext context)
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot use a value of type %s as a filter key",
 							format_type_be(rule->type)),
-					 errdetail("Its equality is not that of its spelling, which a filter would use."),
+					 errdetail("Its equality need not be that of its spelling, which a filter would use."),
 					 base == CHAROID ? errhint("Use x::text.") :
 					 errhint("Use lower(x::text), or what else makes equal values equal as text.")));
 		if (hash_type == TEXTOID)

@@ -33,8 +33,8 @@ struct BfTempFile
 
 /* Called whenever any resource owner is released; ours closes the file itself. */
 static void
-forget_with_owner(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
-				  void *argument)
+forget_with_owner(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
+				  bool is_top_level pg_attribute_unused(), void *argument)
 {
 	BfTempFile *file = (BfTempFile *) argument;
 

@@ -70,9 +70,9 @@ CLOSE held;
 -- as a window, whose states have no end of their own either; with LIMIT, so
 -- that the plan is left half-way
 SELECT g, bloom_count(f) > 0 AS counted FROM (
-	SELECT g, bloom_agg(g) OVER (ORDER BY g / 20000 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS f
-	FROM generate_series(1, 40000) g) w
-WHERE g IN (1, 20000) LIMIT 2;
+	SELECT g, bloom_agg(g) OVER (ORDER BY g / 2000 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS f
+	FROM generate_series(1, 4000) g) w
+WHERE g IN (1, 3000) LIMIT 2;
 -- groups one after the other, each with a file
 SET enable_hashagg = off;
 SELECT g % 3 AS part, bloom_count(bloom_agg(g)) BETWEEN 29400 AND 30600 AS count FROM generate_series(1, 90000) g GROUP BY 1 ORDER BY 1;

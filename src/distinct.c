@@ -18,9 +18,7 @@
  */
 #include "distinct.h"
 
-#include "access/xact.h"
 #include "lib/hyperloglog.h"
-#include "storage/buffile.h"
 #include "tempfile.h"
 
 #define BF_DISTINCT_MIN_SLOTS		8

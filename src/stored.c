@@ -51,7 +51,7 @@ typedef struct KeptFilter
 
 struct BfKeptFilters
 {
-	MemoryContext context;
+	MemoryContext context;		/* of whole filters; NULL until there is one */
 	KeptFilter *latest;			/* the place used last */
 	uint64		uses;
 	Size		size;			/* of the filters fetched as a whole */
@@ -87,12 +87,7 @@ find_place(BfCallSite *site, const struct varatt_external *pointer)
 
 	if (kept == NULL)
 	{
-		MemoryContext context = AllocSetContextCreate(site->context,
-													  "bloomfilter kept filters",
-													  ALLOCSET_SMALL_SIZES);
-
-		kept = (BfKeptFilters *) MemoryContextAllocZero(context, sizeof(BfKeptFilters));
-		kept->context = context;
+		kept = (BfKeptFilters *) MemoryContextAllocZero(site->context, sizeof(BfKeptFilters));
 		kept->latest = &kept->places[0];
 		site->kept = kept;
 	}
@@ -163,6 +158,9 @@ fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
 	MemoryContext old_context;
 	BfFilter   *filter;
 
+	if (kept->context == NULL)
+		kept->context = AllocSetContextCreate(site->context, "bloomfilter kept filters",
+											  ALLOCSET_SMALL_SIZES);
 	forget_for(kept, place, toast_raw_datum_size(datum));
 	old_context = MemoryContextSwitchTo(kept->context);
 	filter = (BfFilter *) PG_DETOAST_DATUM_COPY(datum);
@@ -179,7 +177,7 @@ fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
 	{
 		Size		head_size = (Size) bf_format_head_size(place->filter);
 
-		place->head = (BfFilter *) MemoryContextAlloc(kept->context, head_size);
+		place->head = (BfFilter *) MemoryContextAlloc(site->context, head_size);
 		memcpy(place->head, place->filter, head_size);
 	}
 	return place->filter;
@@ -187,29 +185,28 @@ fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
 
 /* Read the head through a reader; false when it is not within one chunk. */
 static bool
-read_head(BfKeptFilters *kept, KeptFilter *place, Datum datum, BfToastReader *reader)
+read_head(BfCallSite *site, KeptFilter *place, Datum datum, BfToastReader *reader)
 {
 	Size		length;
 	const uint8 *start = bf_toast_reader_fetch(reader, 0, &length);
+	Size		head_size;
+	BfFilter	header;
 	BfFilter   *head;
 
-	length = Min(length + VARHDRSZ, toast_raw_datum_size(datum));
-	if (length < BF_HEADER_SIZE)
+	if (length < BF_PORTABLE_HEADER_SIZE)
 		return false;
-	head = (BfFilter *) palloc0(length);
-	memcpy(VARDATA(head), start, length - VARHDRSZ);
+	memcpy(VARDATA(&header), start, BF_PORTABLE_HEADER_SIZE);
+	if (bf_format_check_header(&header, BF_KIND_ANY) != NULL)
+		return false;
+	head_size = (Size) bf_format_head_size(&header);
+	if (head_size - VARHDRSZ > length)
+		return false;
+
+	head = (BfFilter *) MemoryContextAlloc(site->context, head_size);
 	SET_VARSIZE(head, toast_raw_datum_size(datum));
-	if (bf_format_check_header(head, BF_KIND_ANY) != NULL ||
-		bf_format_head_size(head) > length)
-	{
-		pfree(head);
-		return false;
-	}
+	memcpy(VARDATA(head), start, head_size - VARHDRSZ);
 	bf_check_filter(head, VARSIZE(head), BF_KIND_ANY);
-	place->head = (BfFilter *) MemoryContextAlloc(kept->context,
-												  (Size) bf_format_head_size(head));
-	memcpy(place->head, head, bf_format_head_size(head));
-	pfree(head);
+	place->head = head;
 	return true;
 }
 
@@ -264,7 +261,7 @@ bf_probe(BfCallSite *site, Datum datum, Datum key)
 
 	reader = bf_toast_reader_open(datum);
 	if (reader == NULL ||
-		(place->head == NULL && !read_head(site->kept, place, datum, reader)))
+		(place->head == NULL && !read_head(site, place, datum, reader)))
 	{
 		if (reader != NULL)
 			bf_toast_reader_close(reader);

@@ -160,7 +160,7 @@ create_for_capacity(BfKind kind, int64 capacity, double fpr)
 							  BF_SCHEME_MURMUR64A, (uint64) capacity, fpr);
 }
 
-static Datum
+static pg_attribute_always_inline Datum
 capacity_transition(FunctionCallInfo fcinfo, BfKind kind)
 {
 	BfAggregateState *state = get_state(fcinfo, 0);

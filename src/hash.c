@@ -168,82 +168,6 @@ murmur_pair(const uint8 *bytes, size_t length)
 	return murmur_pair_of_blocks(mixed, tail, length);
 }
 
-/*
- * A number below 10^8 as eight decimal digits, the first in the lowest byte:
- * halves, then quarters, then eighths of the word are divided at once.
- */
-static inline uint64
-eight_digits(uint32 number)
-{
-	uint64		word = (number / 10000) | (uint64) (number % 10000) << 32;
-	uint64		quotient;
-
-	/* x / 100 of each x below 10000, then x / 10 of each below 100 */
-	quotient = ((word * 10486) >> 20) & UINT64CONST(0x0000007f0000007f);
-	word = quotient | (word - 100 * quotient) << 16;
-	quotient = ((word * 103) >> 10) & UINT64CONST(0x000f000f000f000f);
-	word = quotient | (word - 10 * quotient) << 8;
-	return word | UINT64CONST(0x3030303030303030);
-}
-
-/*
- * bf_hash() of the shortest decimal of a number from 0 to below 10^16, as of
- * its text.  Keys are mostly such numbers, and reading back digits just
- * written costs more than making them in registers.
- */
-BfHash
-bf_hash_decimal(BfScheme scheme, uint64 number)
-{
-	const uint32 eight = 100000000;
-	uint64		high;
-	uint64		low = 0;
-	uint64		words[2];
-	unsigned	leading;
-	unsigned	length;
-
-	Assert(number < BF_HASH_DECIMAL_LIMIT);
-	if (number >= eight)
-	{
-		low = eight_digits((uint32) (number % eight));
-		number /= eight;
-		length = 16;
-	}
-	else
-		length = 8;
-	high = eight_digits((uint32) number);
-
-	/* drop leading zeros, but not the only digit of 0 */
-	leading = (number == 0) ? 7 :
-		pg_rightmost_one_pos64(high ^ UINT64CONST(0x3030303030303030)) / 8;
-	high >>= 8 * leading;
-	length -= leading;
-	words[0] = high;
-	words[1] = low;
-	if (length > 8 && leading > 0)
-	{
-		words[0] |= low << (64 - 8 * leading);
-		words[1] = low >> (8 * leading);
-	}
-
-	if (scheme == BF_SCHEME_FNV1A)
-	{
-		uint8		bytes[16];
-
-		for (unsigned i = 0; i < length; i++)
-			bytes[i] = (uint8) (words[i / 8] >> (i % 8 * 8));
-		return bf_hash(scheme, bytes, length);
-	}
-	if (length >= 8)
-	{
-		uint64		mixed[2];
-
-		mixed[0] = murmur_mix(words[0]);
-		mixed[1] = murmur_mix(words[1]);
-		return murmur_pair_of_blocks(mixed, words[1], length);
-	}
-	return murmur_pair_of_blocks(NULL, words[0], length);
-}
-
 uint64
 bf_fnv1a(const void *key, size_t length, uint64 basis)
 {
@@ -271,6 +195,102 @@ fnv1a_pair(const void *key, size_t length)
 					   bf_fnv1a(salt, sizeof(salt), BF_FNV_BASIS));
 	if (hash.h2 == 0)
 		hash.h2 = BF_FNV_ZERO_STEP;
+	return hash;
+}
+
+/* The same of a key of up to 16 bytes in two little-endian words. */
+static pg_noinline BfHash
+fnv1a_of_words(uint64 first, uint64 second, size_t length)
+{
+	uint8		bytes[16];
+
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = (uint8) ((i < 8 ? first : second) >> (i % 8 * 8));
+	return fnv1a_pair(bytes, length);
+}
+
+/*
+ * A number below 10^8 as eight decimal digits, the first in the lowest byte:
+ * halves, then quarters, then eighths of the word are divided at once.
+ */
+static inline uint64
+eight_digits(uint32 number)
+{
+	uint64		word = (number / 10000) | (uint64) (number % 10000) << 32;
+	uint64		quotient;
+
+	/* x / 100 of each x below 10000, then x / 10 of each below 100 */
+	quotient = ((word * 10486) >> 20) & UINT64CONST(0x0000007f0000007f);
+	word = quotient | (word - 100 * quotient) << 16;
+	quotient = ((word * 103) >> 10) & UINT64CONST(0x000f000f000f000f);
+	word = quotient | (word - 10 * quotient) << 8;
+	return word | UINT64CONST(0x3030303030303030);
+}
+
+/*
+ * MurmurHash64A of a key of up to 16 bytes: a mixed block if it has 8 or more,
+ * and what follows it, a second mixed block or the bytes as they are.
+ */
+static inline uint64
+murmur_short(size_t length, uint64 seed, uint64 block, uint64 rest)
+{
+	uint64		h = murmur_start(length, seed);
+
+	if (length >= 8)
+		h = murmur_step(h, block);
+	if (length != 8)
+		h = murmur_step(h, rest);
+	return murmur_finish(h);
+}
+
+/*
+ * bf_hash() of the shortest decimal of a number from 0 to below 10^16, as of
+ * its text.  Keys are mostly such numbers, and reading back digits just
+ * written costs more than making them in registers.
+ */
+BfHash
+bf_hash_decimal(BfScheme scheme, uint64 number)
+{
+	const uint32 eight = 100000000;
+	uint64		high;
+	uint64		low = 0;
+	uint64		first;
+	uint64		second;
+	unsigned	leading;
+	unsigned	length = 8;
+	BfHash		hash;
+
+	Assert(number < BF_HASH_DECIMAL_LIMIT);
+	if (number >= eight)
+	{
+		low = eight_digits((uint32) (number % eight));
+		number /= eight;
+		length = 16;
+	}
+	high = eight_digits((uint32) number);
+
+	/* drop leading zeros, but not the only digit of 0 */
+	leading = (number == 0) ? 7 :
+		pg_rightmost_one_pos64(high ^ UINT64CONST(0x3030303030303030)) / 8;
+	length -= leading;
+	first = high >> (8 * leading);
+	second = low;
+	if (length > 8 && leading > 0)
+	{
+		first |= low << (64 - 8 * leading);
+		second = low >> (8 * leading);
+	}
+
+	if (scheme == BF_SCHEME_FNV1A)
+		return fnv1a_of_words(first, second, length);
+
+	if (length < 8)
+		second = first;
+	else if (length == 16)
+		second = murmur_mix(second);
+	first = murmur_mix(first);
+	hash.h1 = murmur_short(length, BF_MURMUR_SEED, first, second);
+	hash.h2 = murmur_short(length, hash.h1, first, second);
 	return hash;
 }
 

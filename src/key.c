@@ -279,21 +279,26 @@ get_integer(const BfKeyRule *rule, Datum value, int64 *integer)
 	}
 }
 
+/* Apart, because the buffer costs the integers' way a stack check. */
+static pg_noinline BfHash
+hash_bytes_of(BfKeyRule *rule, BfScheme scheme, Datum value)
+{
+	char		buffer[BF_KEY_BUFFER_SIZE];
+	BfKey		key = bf_key_bytes(rule, value, buffer);
+	BfHash		hash = bf_hash(scheme, key.data, key.length);
+
+	bf_key_release(key);
+	return hash;
+}
+
 /* The hash of the bytes of a value that is not NULL. */
 BfHash
 bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value)
 {
-	char		buffer[BF_KEY_BUFFER_SIZE];
 	int64		integer;
-	BfKey		key;
-	BfHash		hash;
 
 	/* a negative number is beyond the limit, too */
 	if (get_integer(rule, value, &integer) && (uint64) integer < BF_HASH_DECIMAL_LIMIT)
 		return bf_hash_decimal(scheme, (uint64) integer);
-
-	key = bf_key_bytes(rule, value, buffer);
-	hash = bf_hash(scheme, key.data, key.length);
-	bf_key_release(key);
-	return hash;
+	return hash_bytes_of(rule, scheme, value);
 }

@@ -13,8 +13,9 @@
 #include "filter.h"
 
 /*
- * A filter that grows by keys or by other filters.  Keys for a filter that
- * does not fit the cache wait in a batch, so that their cache misses overlap.
+ * A filter that grows by keys or by other filters.  Keys of a plain filter that
+ * is not small wait in a batch, so that their cache misses overlap; its bits_set
+ * is not kept meanwhile.
  */
 typedef struct BfAggregateState
 {

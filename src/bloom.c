@@ -39,18 +39,8 @@ bloom_check_payload(const BfFilter *filter)
 BfFilter *
 bf_bloom_create(BfGeometry geometry, BfScheme scheme, uint64 capacity, double fpr)
 {
-	Size		size = BF_HEADER_SIZE + bf_bits_bytes(geometry.bits);
-	BfFilter   *filter = (BfFilter *) palloc0(size);
-
-	SET_VARSIZE(filter, size);
-	filter->kind = BF_KIND_BLOOM;
-	filter->version = BF_FORMAT_VERSION;
-	filter->scheme = (uint8) scheme;
-	filter->hashes = geometry.hashes;
-	filter->bits = geometry.bits;
-	filter->capacity = capacity;
-	filter->fpr = fpr;
-	return filter;
+	return bf_format_create(BF_KIND_BLOOM, bf_bits_bytes(geometry.bits), geometry,
+							scheme, capacity, fpr);
 }
 
 static BfFilter *

@@ -183,18 +183,12 @@ BfFilter *
 bf_counting_create(BfGeometry geometry, int counter_bits, BfScheme scheme,
 				   uint64 capacity, double fpr)
 {
-	size_t		size = BF_HEADER_SIZE + counters_size(geometry.bits, (uint32) counter_bits);
-	BfFilter   *filter = (BfFilter *) palloc0(size);
+	BfFilter   *filter;
 
-	SET_VARSIZE(filter, size);
-	filter->kind = BF_KIND_COUNTING_BLOOM;
-	filter->version = BF_FORMAT_VERSION;
-	filter->scheme = (uint8) scheme;
-	filter->hashes = geometry.hashes;
+	filter = bf_format_create(BF_KIND_COUNTING_BLOOM,
+							  counters_size(geometry.bits, (uint32) counter_bits),
+							  geometry, scheme, capacity, fpr);
 	filter->detail = (uint32) counter_bits;
-	filter->bits = geometry.bits;
-	filter->capacity = capacity;
-	filter->fpr = fpr;
 	return filter;
 }
 

@@ -66,6 +66,28 @@ bf_format_check_header(const BfFilter *header, BfKind kind)
 	return format->check_header(header);
 }
 
+/*
+ * An empty filter in the current memory context: a header of checked
+ * parameters, and a payload of so many zero bytes.
+ */
+BfFilter *
+bf_format_create(BfKind kind, uint64 payload_size, BfGeometry geometry,
+				 BfScheme scheme, uint64 capacity, double fpr)
+{
+	size_t		size = (size_t) (BF_HEADER_SIZE + payload_size);
+	BfFilter   *filter = (BfFilter *) palloc0(size);
+
+	SET_VARSIZE(filter, size);
+	filter->kind = (uint8) kind;
+	filter->version = BF_FORMAT_VERSION;
+	filter->scheme = (uint8) scheme;
+	filter->hashes = geometry.hashes;
+	filter->bits = geometry.bits;
+	filter->capacity = capacity;
+	filter->fpr = fpr;
+	return filter;
+}
+
 /* The size of the head of a value with a checked header. */
 uint64
 bf_format_head_size(const BfFilter *header)
@@ -83,6 +105,17 @@ bf_format_size(const BfFilter *head)
 	return BF_HEADER_SIZE + bf_format((BfKind) head->kind)->payload_size(head);
 }
 
+/* Check the header of a value of size bytes, and that its head is all there. */
+static const char *
+check_extent(const BfFilter *value, uint64 size, BfKind kind)
+{
+	const char *problem = bf_format_check_header(value, kind);
+
+	if (problem == NULL && size < bf_format_head_size(value))
+		problem = "The value is shorter than its header says.";
+	return problem;
+}
+
 /*
  * Whether a value of size bytes in native form may be worked on.  Nothing
  * behind its head is read.
@@ -95,11 +128,9 @@ bf_format_check(const BfFilter *value, uint64 size, BfKind kind)
 
 	if (size < BF_HEADER_SIZE)
 		return "The value is shorter than a header.";
-	problem = bf_format_check_header(value, kind);
+	problem = check_extent(value, size, kind);
 	if (problem != NULL)
 		return problem;
-	if (size < bf_format_head_size(value))
-		return "The value is shorter than its header says.";
 	format = bf_format((BfKind) value->kind);
 	if (format->check_fields != NULL)
 		problem = format->check_fields(value);
@@ -143,11 +174,9 @@ bf_format_accept(BfFilter *value, uint64 size, BfKind kind)
 	if (size < BF_HEADER_SIZE)
 		return "The value is shorter than a header.";
 	swap_header(value);
-	problem = bf_format_check_header(value, kind);
+	problem = check_extent(value, size, kind);
 	if (problem != NULL)
 		return problem;
-	if (size < bf_format_head_size(value))
-		return "The value is shorter than its header says.";
 	format = bf_format((BfKind) value->kind);
 	if (format->swap_fields != NULL)
 		format->swap_fields(value);

@@ -88,6 +88,8 @@ bf_geometry(const BfFilter *filter)
 	return geometry;
 }
 
+extern BfFilter *bf_format_create(BfKind kind, uint64 payload_size, BfGeometry geometry,
+								  BfScheme scheme, uint64 capacity, double fpr);
 extern const BfFormat *bf_format(BfKind kind);
 extern const char *bf_format_type_name(BfKind kind);
 extern const char *bf_format_check_header(const BfFilter *header, BfKind kind);

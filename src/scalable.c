@@ -155,7 +155,6 @@ bf_scalable_create(int64 capacity, double fpr, int32 growth, double tightening,
 	BfParamsError error;
 	BfFilter   *filter;
 	BfLayer    *layer;
-	size_t		size;
 
 	if (bf_params_check_fpr(fpr) != BF_PARAMS_OK)
 		return BF_PARAMS_FPR;
@@ -172,17 +171,9 @@ bf_scalable_create(int64 capacity, double fpr, int32 growth, double tightening,
 	if (sizeof(BfLayer) + geometry.bits / 8 > BF_MAX_PAYLOAD)
 		return BF_PARAMS_TOO_LARGE;
 
-	size = BF_HEADER_SIZE + sizeof(BfLayer) + geometry.bits / 8;
-	filter = (BfFilter *) palloc0(size);
-	SET_VARSIZE(filter, size);
-	filter->kind = BF_KIND_SCALABLE_BLOOM;
-	filter->version = BF_FORMAT_VERSION;
-	filter->scheme = (uint8) scheme;
-	filter->hashes = geometry.hashes;
+	filter = bf_format_create(BF_KIND_SCALABLE_BLOOM, sizeof(BfLayer) + geometry.bits / 8,
+							  geometry, scheme, (uint64) capacity, fpr);
 	filter->detail = 1;
-	filter->bits = geometry.bits;
-	filter->capacity = (uint64) capacity;
-	filter->fpr = fpr;
 	filter->extra[0] = (uint64) growth;
 	memcpy(&filter->extra[1], &tightening, sizeof(tightening));
 

@@ -102,8 +102,8 @@ murmur_finish(uint64 h)
 	return h ^ (h >> BF_MURMUR_SHIFT);
 }
 
-uint64
-bf_murmur64a(const void *key, size_t length, uint64 seed)
+static uint64
+murmur64a(const void *key, size_t length, uint64 seed)
 {
 	const uint8 *bytes = (const uint8 *) key;
 	const uint8 *end = bytes + (length & ~(size_t) 7);
@@ -156,8 +156,8 @@ murmur_pair(const uint8 *bytes, size_t length)
 
 	if (nblocks > BF_PAIR_BLOCKS)
 	{
-		hash.h1 = bf_murmur64a(bytes, length, BF_MURMUR_SEED);
-		hash.h2 = bf_murmur64a(bytes, length, hash.h1);
+		hash.h1 = murmur64a(bytes, length, BF_MURMUR_SEED);
+		hash.h2 = murmur64a(bytes, length, hash.h1);
 		return hash;
 	}
 
@@ -168,8 +168,8 @@ murmur_pair(const uint8 *bytes, size_t length)
 	return murmur_pair_of_blocks(mixed, tail, length);
 }
 
-uint64
-bf_fnv1a(const void *key, size_t length, uint64 basis)
+static uint64
+fnv1a(const void *key, size_t length, uint64 basis)
 {
 	const uint8 *bytes = (const uint8 *) key;
 	uint64		h = basis;
@@ -190,9 +190,9 @@ fnv1a_pair(const void *key, size_t length)
 	static const uint8 salt[4] = {0x5a, 0xc3, 0x91, 0xd7};
 	BfHash		hash;
 
-	hash.h1 = bf_fnv1a(key, length, BF_FNV_BASIS);
-	hash.h2 = bf_fnv1a(key, length,
-					   bf_fnv1a(salt, sizeof(salt), BF_FNV_BASIS));
+	hash.h1 = fnv1a(key, length, BF_FNV_BASIS);
+	hash.h2 = fnv1a(key, length,
+					   fnv1a(salt, sizeof(salt), BF_FNV_BASIS));
 	if (hash.h2 == 0)
 		hash.h2 = BF_FNV_ZERO_STEP;
 	return hash;

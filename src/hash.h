@@ -30,8 +30,6 @@ typedef struct BfHash
 	uint64		h2;
 } BfHash;
 
-extern uint64 bf_murmur64a(const void *key, size_t length, uint64 seed);
-extern uint64 bf_fnv1a(const void *key, size_t length, uint64 basis);
 extern BfHash bf_hash(BfScheme scheme, const void *key, size_t length);
 
 /* Up to, not including, what bf_hash_decimal() takes. */

@@ -229,51 +229,58 @@ whole_pays(const KeptFilter *place, Datum datum)
 	return place->fetched * BF_LOOKUP_COST >= chunks;
 }
 
+static bool
+contains_key(BfCallSite *site, const BfFilter *filter, Datum key)
+{
+	return bf_filter_contains(filter, bf_key_hash(&site->rule,
+												  (BfScheme) filter->scheme, key));
+}
+
+/* Probe by chunks; false when that cannot be done, otherwise with the answer. */
+static bool
+probe_chunks(BfCallSite *site, KeptFilter *place, Datum datum, Datum key, bool *answer)
+{
+	BfToastReader *reader = bf_toast_reader_open(datum);
+	bool		done = false;
+
+	if (reader == NULL)
+		return false;
+	if (place->head != NULL || read_head(site, place, datum, reader))
+	{
+		BfHash		hash = bf_key_hash(&site->rule, (BfScheme) place->head->scheme, key);
+
+		*answer = bf_filter_contains_by_byte(place->head, hash, read_byte, reader);
+		place->fetched += bf_toast_reader_fetched(reader);
+		done = true;
+	}
+	bf_toast_reader_close(reader);
+	return done;
+}
+
 /* filter @> key, neither of them NULL */
 bool
 bf_probe(BfCallSite *site, Datum datum, Datum key)
 {
 	KeptFilter *place;
-	BfToastReader *reader;
-	BfHash		hash;
-	bool		result;
+	bool		answer;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
 	{
 		const BfFilter *filter = bf_get_filter(datum, BF_KIND_ANY);
 
-		hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, key);
-		result = bf_filter_contains(filter, hash);
+		answer = contains_key(site, filter, key);
 		if ((Pointer) filter != DatumGetPointer(datum))
 			pfree(unconstify(BfFilter *, filter));
-		return result;
+		return answer;
 	}
 
 	place = get_place(site, datum);
-	if (place->filter == NULL &&
-		(!bf_toast_is_readable(datum) || whole_pays(place, datum)))
-		fetch_whole(site, place, datum);
 	if (place->filter != NULL)
-	{
-		hash = bf_key_hash(&site->rule, (BfScheme) place->filter->scheme, key);
-		return bf_filter_contains(place->filter, hash);
-	}
-
-	reader = bf_toast_reader_open(datum);
-	if (reader == NULL ||
-		(place->head == NULL && !read_head(site, place, datum, reader)))
-	{
-		if (reader != NULL)
-			bf_toast_reader_close(reader);
-		fetch_whole(site, place, datum);
-		hash = bf_key_hash(&site->rule, (BfScheme) place->filter->scheme, key);
-		return bf_filter_contains(place->filter, hash);
-	}
-	hash = bf_key_hash(&site->rule, (BfScheme) place->head->scheme, key);
-	result = bf_filter_contains_by_byte(place->head, hash, read_byte, reader);
-	place->fetched += bf_toast_reader_fetched(reader);
-	bf_toast_reader_close(reader);
-	return result;
+		return contains_key(site, place->filter, key);
+	if (bf_toast_is_readable(datum) && !whole_pays(place, datum) &&
+		probe_chunks(site, place, datum, key, &answer))
+		return answer;
+	return contains_key(site, fetch_whole(site, place, datum), key);
 }
 
 /* The whole filter, kept by the call site if it is a stored one. */

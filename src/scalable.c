@@ -468,34 +468,37 @@ scalable_count(const BfFilter *head)
 	return count;
 }
 
-/* An absent key passes unless every layer rejects it. */
+/*
+ * An absent key passes unless every layer rejects it: each at its present
+ * rate, but at no less than some share of what was asked of it.
+ */
 static double
-scalable_fpr(const BfFilter *head)
+compound_fpr(const BfFilter *head, double share)
 {
 	const BfLayer *layers = bf_scalable_layers(head);
 	double		rejected = 1.0;
 
 	for (uint32 i = 0; i < head->detail; i++)
-		rejected *= 1.0 - bf_fpr_for_fill(bf_layer_geometry(&layers[i]),
-										  layers[i].bits_set);
+		rejected *= 1.0 - Max(share * layers[i].fpr,
+							  bf_fpr_for_fill(bf_layer_geometry(&layers[i]),
+											  layers[i].bits_set));
 	return 1.0 - rejected;
 }
 
+static double
+scalable_fpr(const BfFilter *head)
+{
+	return compound_fpr(head, 0.0);
+}
+
 /*
- * The same when each layer is as full as it may get.  Of a chain that only
- * grew this is below fpr; of a union that had to append layers it may be more.
+ * When each layer is as full as it may get.  Of a chain that only grew this is
+ * below fpr; of a union that had to append layers it may be more.
  */
 static double
 scalable_fpr_bound(const BfFilter *head)
 {
-	const BfLayer *layers = bf_scalable_layers(head);
-	double		rejected = 1.0;
-
-	for (uint32 i = 0; i < head->detail; i++)
-		rejected *= 1.0 - Max(layers[i].fpr,
-							  bf_fpr_for_fill(bf_layer_geometry(&layers[i]),
-											  layers[i].bits_set));
-	return Max(head->fpr, 1.0 - rejected);
+	return Max(head->fpr, compound_fpr(head, 1.0));
 }
 
 const BfMethods bf_scalable_methods = {

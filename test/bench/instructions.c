@@ -4,7 +4,7 @@
  *	  Adds and probes without a server, for valgrind --tool=callgrind: a figure
  *	  that does not depend on what else the machine does.
  *
- * Usage: instructions add|add-batch|probe-present|probe-absent COUNT.  Each
+ * Usage: instructions hash|add|add-batch|probe-present|probe-absent COUNT.  Each
  * takes keys user:1 .. user:COUNT to a filter of that capacity at 1%.  The
  * difference of two counts, divided by the difference of their instructions,
  * is free of the start-up.
@@ -44,7 +44,7 @@ main(int argc, char **argv)
 
 	if (count < 1 || bf_params_for_capacity(CAPACITY, 0.01, &geometry) != BF_PARAMS_OK)
 	{
-		fprintf(stderr, "usage: %s add|add-batch|probe-present|probe-absent|hash COUNT\n", argv[0]);
+		fprintf(stderr, "usage: %s hash|add|add-batch|probe-present|probe-absent COUNT\n", argv[0]);
 		return 2;
 	}
 	filter = bf_bloom_create(geometry, BF_SCHEME_MURMUR64A, CAPACITY, 0.01);

@@ -5,6 +5,9 @@
 #   make demo               a tour on real data, on a throw-away server
 #   make bench              every operation beside its peer, and charts
 #   make installcheck       the regression tests, on the server that runs
+#
+# WITH_REDIS=auto|yes|no    build extension bloomfilter_redis too: auto is when
+#                           hiredis is there
 
 EXTENSION = bloomfilter
 MODULE_big = bloomfilter
@@ -52,13 +55,7 @@ endif
 include $(PGXS)
 $(OBJS): $(wildcard src/*.h)
 
-# Objects of one PostgreSQL must not be linked for another.
-BUILT_FOR := $(PGXS) $(shell $(PG_CONFIG) --version)
-ifneq ($(BUILT_FOR),$(shell cat .built-for 2>/dev/null))
-$(shell echo '$(BUILT_FOR)' > .built-for)
-endif
-$(OBJS) $(OBJS:.o=.bc): .built-for
-EXTRA_CLEAN += .built-for
+include built-for.mk
 
 $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
@@ -69,6 +66,23 @@ $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(
 	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/fixed.sql.in;; \
 	    esac; \
 	  done; } > $@.tmp && mv $@.tmp $@
+
+# The optional extension has a Makefile of its own.
+WITH_REDIS ?= auto
+ifeq ($(WITH_REDIS),auto)
+WITH_REDIS := $(shell echo '\#include <hiredis/hiredis.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes || echo no)
+endif
+ifeq ($(WITH_REDIS),yes)
+.PHONY: redis-all redis-install redis-uninstall redis-clean
+all: redis-all
+install: redis-install
+uninstall: redis-uninstall
+clean: redis-clean
+redis-all: $(OBJS)
+redis-install: redis-all
+redis-all redis-install redis-uninstall redis-clean:
+	$(MAKE) -C redis $(@:redis-%=%) PG_CONFIG='$(PG_CONFIG)'
+endif
 
 endif
 

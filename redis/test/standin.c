@@ -99,6 +99,15 @@ last_letter_is(const RedisString *string, char letter)
 	return length > 0 && option_letter(string, length - 1) == letter;
 }
 
+BfHash
+hash_string(BfScheme scheme, const RedisString *string)
+{
+	size_t		length;
+	const char *characters = redis.StringPtrLen(string, &length);
+
+	return bf_hash(scheme, characters, length);
+}
+
 /* BF.MADD, BF.MEXISTS, CF.MEXISTS */
 bool
 is_multi(RedisString **argv)
@@ -127,6 +136,34 @@ register_commands(RedisContext *context, const CommandEntry *commands, int count
 			return false;
 	}
 	return true;
+}
+
+/*
+ * The algorithm files allocate by these, which a server has and a harness gets
+ * from libpgcommon.  Here Redis counts the memory.
+ */
+void *
+palloc(Size size)
+{
+	return redis.Calloc(1, size);
+}
+
+void *
+palloc0(Size size)
+{
+	return redis.Calloc(1, size);
+}
+
+void *
+repalloc(void *pointer, Size size)
+{
+	return redis.Realloc(pointer, size);
+}
+
+void
+pfree(void *pointer)
+{
+	redis.Free(pointer);
 }
 
 /* Ask Redis for every function; false when it has not one of them. */

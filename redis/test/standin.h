@@ -12,6 +12,7 @@
 
 #include "compat.h"
 
+#include "hash.h"
 #include "redis_module.h"
 
 /* No chunk of a dump is longer. */
@@ -34,6 +35,15 @@ typedef enum KeyState
 	KEY_FOUND,
 	KEY_OTHER_TYPE
 } KeyState;
+
+/* What became of an item. */
+typedef enum AddResult
+{
+	ADD_FOUND,
+	ADD_NEW,
+	ADD_FULL,					/* and may not grow */
+	ADD_FAILED					/* cannot grow any more */
+} AddResult;
 
 typedef struct CommandEntry
 {
@@ -91,6 +101,7 @@ extern int	find_word(RedisString **argv, int argc, int from, const char *word);
 extern bool string_is(const RedisString *string, const char *word);
 extern char option_letter(const RedisString *string, size_t index);
 extern bool last_letter_is(const RedisString *string, char letter);
+extern BfHash hash_string(BfScheme scheme, const RedisString *string);
 extern bool is_multi(RedisString **argv);
 extern bool parse_integer(const RedisString *string, int64 min, int64 max, int64 *value);
 

@@ -24,15 +24,6 @@ static const Request default_request = {
 
 static RedisType *bloom_type;
 
-static BfHash
-hash_string(const RedisString *string)
-{
-	size_t		length;
-	const char *characters = redis.StringPtrLen(string, &length);
-
-	return bf_hash(BF_SCHEME_MURMUR64A, characters, length);
-}
-
 static KeyState
 find_chain(RedisContext *context, RedisString *name, int mode, RedisKey **key, Chain **chain)
 {
@@ -147,7 +138,7 @@ add_items(RedisContext *context, RedisString *name, RedisString **items, int cou
 		(void) redis.ReplyWithArray(context, REDIS_LENGTH_LATER);
 	for (; answered < count && !full; answered++)
 	{
-		AddResult	result = chain_add(chain, hash_string(items[answered]));
+		AddResult	result = chain_add(chain, hash_string(BF_SCHEME_MURMUR64A, items[answered]));
 
 		full = result == ADD_FULL;
 		if (full)
@@ -243,7 +234,7 @@ bf_exists(RedisContext *context, RedisString **argv, int argc)
 		(void) redis.ReplyWithArray(context, argc - 2);
 	for (int i = 2; i < argc; i++)
 		(void) redis.ReplyWithLongLong(context,
-									   chain != NULL && chain_contains(chain, hash_string(argv[i])));
+									   chain != NULL && chain_contains(chain, hash_string(BF_SCHEME_MURMUR64A, argv[i])));
 	return REDIS_OK;
 }
 

@@ -50,14 +50,6 @@ typedef struct Request
 	bool		create;
 } Request;
 
-typedef enum AddResult
-{
-	ADD_FOUND,
-	ADD_NEW,
-	ADD_FULL,					/* and may not scale */
-	ADD_FAILED					/* cannot scale any more */
-} AddResult;
-
 extern Chain *chain_create(const Request *request, BfParamsError *problem);
 extern void chain_free(Chain *chain);
 extern size_t chain_memory(const Chain *chain);

@@ -58,6 +58,14 @@ reply_with_state(RedisContext *context, KeyState state)
 								"WRONGTYPE Operation against a key holding the wrong kind of value");
 }
 
+/* Of a command that changed something and has nothing else to say. */
+int
+reply_ok(RedisContext *context)
+{
+	(void) redis.ReplicateVerbatim(context);
+	return redis.ReplyWithSimpleString(context, "OK");
+}
+
 /* Whether an argument is that word, in any case. */
 bool
 string_is(const RedisString *string, const char *word)

@@ -96,6 +96,7 @@ get_double(Cursor *cursor)
 
 extern KeyState find_value(RedisContext *context, RedisString *name, int mode,
 						   RedisType *type, RedisKey **key, void **value);
+extern int	reply_ok(RedisContext *context);
 extern int	reply_with_state(RedisContext *context, KeyState state);
 extern int	find_word(RedisString **argv, int argc, int from, const char *word);
 extern bool string_is(const RedisString *string, const char *word);

@@ -106,8 +106,7 @@ bf_reserve(RedisContext *context, RedisString **argv, int argc)
 		return reply_with_state(context, state);
 	if (create_at_key(context, key, &request) == NULL)
 		return REDIS_OK;
-	(void) redis.ReplicateVerbatim(context);
-	return redis.ReplyWithSimpleString(context, "OK");
+	return reply_ok(context);
 }
 
 /*
@@ -406,8 +405,7 @@ bf_loadchunk(RedisContext *context, RedisString **argv, int argc)
 		problem = load_chunk(chain, iterator, data, size);
 	if (problem != NULL)
 		return redis.ReplyWithError(context, problem);
-	(void) redis.ReplicateVerbatim(context);
-	return redis.ReplyWithSimpleString(context, "OK");
+	return reply_ok(context);
 }
 
 static void

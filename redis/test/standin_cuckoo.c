@@ -25,10 +25,10 @@
 #define FILTER_MEMORY			40
 #define SUB_FILTER_MEMORY		16
 
-/* A key's value: the filter moves in memory when it grows. */
+/* A key's value. */
 typedef struct Cuckoo
 {
-	BfFilter   *filter;
+	BfFilter   *filter;			/* moves in memory when it grows */
 } Cuckoo;
 
 /* What CF.INSERT says. */
@@ -121,16 +121,13 @@ load_header(const char *header, size_t size)
 		sub_filters < 1 || sub_filters > (params.expansion == 0 ? 1 : BF_MAX_SUB_FILTERS) ||
 		bf_cuckoo_create((int64) (buckets * (uint64) params.bucket_size), &params, &filter) != BF_PARAMS_OK)
 		return NULL;
-	while (bf_cuckoo_sub_filters(filter) < sub_filters)
+	for (BfFilter *grown; bf_cuckoo_sub_filters(filter) < sub_filters; filter = grown)
 	{
-		BfFilter   *grown = grow(filter);
-
-		if (grown == NULL)
-		{
-			pfree(filter);
-			return NULL;
-		}
-		filter = grown;
+		grown = grow(filter);
+		if (grown != NULL)
+			continue;
+		pfree(filter);
+		return NULL;
 	}
 	filter->bits_set = items;
 	filter->extra[1] = deletes;
@@ -245,8 +242,7 @@ cf_reserve(RedisContext *context, RedisString **argv, int argc)
 		return reply_with_state(context, state);
 	if (create_at_key(context, key, capacity, &params) == NULL)
 		return REDIS_OK;
-	(void) redis.ReplicateVerbatim(context);
-	return redis.ReplyWithSimpleString(context, "OK");
+	return reply_ok(context);
 }
 
 /* Add items and answer for each 1, 0 when it was found, -1 when it found no room. */
@@ -509,8 +505,7 @@ cf_loadchunk(RedisContext *context, RedisString **argv, int argc)
 			return redis.ReplyWithError(context, "Couldn't load chunk!");
 		memcpy(to, data, size);
 	}
-	(void) redis.ReplicateVerbatim(context);
-	return redis.ReplyWithSimpleString(context, "OK");
+	return reply_ok(context);
 }
 
 /* In an RDB file, in DUMP and to a replica: the header, then all fingerprints. */
@@ -540,15 +535,15 @@ load_value(RedisIo *io, int version)
 	if (filter == NULL)
 		return NULL;
 	data = redis.LoadStringBuffer(io, &size);
-	if (data == NULL || size != filter->bits / 8)
+	if (data != NULL && size == filter->bits / 8)
+		memcpy(filter->payload, data, size);
+	else
 	{
-		redis.Free(data);
 		pfree(filter);
-		return NULL;
+		filter = NULL;
 	}
-	memcpy(filter->payload, data, size);
 	redis.Free(data);
-	return wrap_filter(filter);
+	return filter == NULL ? NULL : wrap_filter(filter);
 }
 
 /* In an append-only file: the commands that load a dump. */

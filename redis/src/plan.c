@@ -144,10 +144,10 @@ match_clause(PlannerInfo *root, const RelationPlan *plan, Expr *clause,
 	return BF_SEARCH_NONE;
 }
 
-/* The first of the clauses that says what to search for. */
+/* The first of the clauses that says what to search for: it is *used. */
 static BfSearch
 match_clauses(PlannerInfo *root, const RelationPlan *plan, List *clauses,
-			  Expr **value, Oid *collation)
+			  Expr **value, Oid *collation, RestrictInfo **used)
 {
 	ListCell   *cell;
 
@@ -157,7 +157,10 @@ match_clauses(PlannerInfo *root, const RelationPlan *plan, List *clauses,
 		BfSearch	search = match_clause(root, plan, clause->clause, value, collation);
 
 		if (search != BF_SEARCH_NONE)
+		{
+			*used = clause;
 			return search;
+		}
 	}
 	return BF_SEARCH_NONE;
 }
@@ -177,6 +180,7 @@ bf_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid table)
 	Relation	relation = table_open(table, NoLock);
 	Expr	   *value = NULL;
 	Oid			collation;
+	RestrictInfo *used;
 	BfSearch	search;
 
 	bf_table_describe(relation, &plan->table);
@@ -184,7 +188,7 @@ bf_get_rel_size(PlannerInfo *root, RelOptInfo *baserel, Oid table)
 	plan->index = baserel->relid;
 	baserel->fdw_private = plan;
 
-	search = match_clauses(root, plan, baserel->baserestrictinfo, &value, &collation);
+	search = match_clauses(root, plan, baserel->baserestrictinfo, &value, &collation, &used);
 	baserel->tuples = 1000.0;
 	baserel->rows = search == BF_SEARCH_NONE ? 1000.0 : estimate_keys(root, search, value);
 }
@@ -251,7 +255,9 @@ bf_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid table)
 	RelationPlan *plan = (RelationPlan *) baserel->fdw_private;
 	Expr	   *value;
 	Oid			collation;
-	BfSearch	search = match_clauses(root, plan, baserel->baserestrictinfo, &value, &collation);
+	RestrictInfo *used;
+	BfSearch	search = match_clauses(root, plan, baserel->baserestrictinfo, &value,
+									   &collation, &used);
 
 	add_scan_path(root, baserel, baserel->rows, search, baserel->lateral_relids);
 	if (search == BF_SEARCH_NONE)
@@ -259,8 +265,8 @@ bf_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid table)
 }
 
 /*
- * All clauses are checked again on the rows found: it costs nothing beside the
- * round trip, and a key may be asked for in more ways than one.
+ * The clause that is searched for needs no check of the rows found, which would
+ * go through a whole array for each; the others do.
  */
 ForeignScan *
 bf_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid table, ForeignPath *path,
@@ -269,12 +275,16 @@ bf_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid table, ForeignPath *path
 	RelationPlan *plan = (RelationPlan *) baserel->fdw_private;
 	Expr	   *value = NULL;
 	Oid			collation = InvalidOid;
-	BfSearch	search = match_clauses(root, plan, clauses, &value, &collation);
+	RestrictInfo *used = NULL;
+	BfSearch	search = match_clauses(root, plan, clauses, &value, &collation, &used);
+	List	   *others = list_delete_ptr(list_copy(clauses), used);
 
 	return make_foreignscan(targets,
-							extract_actual_clauses(clauses, false),
+							extract_actual_clauses(others, false),
 							baserel->relid,
 							value != NULL ? list_make1(value) : NIL,
 							list_make2(makeInteger(search), makeInteger((int) collation)),
-							NIL, NIL, outer);
+							NIL,
+							used != NULL ? list_make1(used->clause) : NIL,
+							outer);
 }

@@ -20,6 +20,7 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/ruleutils.h"
 
 typedef struct SearchState
 {
@@ -49,7 +50,7 @@ void
 bf_begin_scan(ForeignScanState *node, int flags)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-	SearchState  *state = (SearchState *) palloc0(sizeof(SearchState));
+	SearchState *state = (SearchState *) palloc0(sizeof(SearchState));
 	Expr	   *value;
 	Oid			type;
 
@@ -255,7 +256,7 @@ search(ForeignScanState *node, SearchState *state)
 TupleTableSlot *
 bf_iterate_scan(ForeignScanState *node)
 {
-	SearchState  *state = (SearchState *) node->fdw_state;
+	SearchState *state = (SearchState *) node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	if (state->search == BF_SEARCH_NONE)
@@ -282,7 +283,7 @@ bf_iterate_scan(ForeignScanState *node)
 void
 bf_rescan(ForeignScanState *node)
 {
-	SearchState  *state = (SearchState *) node->fdw_state;
+	SearchState *state = (SearchState *) node->fdw_state;
 
 	state->searched = false;
 	if (state->context != NULL)
@@ -298,15 +299,25 @@ bf_end_scan(ForeignScanState *node)
 void
 bf_explain_scan(ForeignScanState *node, ExplainState *explain)
 {
-	SearchState  *state = (SearchState *) node->fdw_state;
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	SearchState *state = (SearchState *) node->fdw_state;
 	const BfRedisTableOptions *options = &state->table.options;
+	List	   *context;
 
 	if (state->search == BF_SEARCH_NONE)
+	{
 		ExplainPropertyText("Redis Command", "none: it can only be searched by key", explain);
-	else
-		ExplainPropertyText("Redis Command",
-							psprintf("%s %s", bf_live_probe_command(options->format,
-																	state->search == BF_SEARCH_ANY),
-									 options->key),
-							explain);
+		return;
+	}
+	context = set_deparse_context_plan(explain->deparse_cxt, (Plan *) plan, NIL);
+	ExplainPropertyText("Redis Cond",
+						deparse_expression((Node *) linitial(plan->fdw_recheck_quals), context,
+										   explain->verbose || list_length(explain->rtable) > 1,
+										   false),
+						explain);
+	ExplainPropertyText("Redis Command",
+						psprintf("%s %s", bf_live_probe_command(options->format,
+																state->search == BF_SEARCH_ANY),
+								 options->key),
+						explain);
 }

@@ -16,7 +16,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Foreign Scan|Redis|Join|Nested|Insert on|Delete on|Seq Scan' THEN
+		IF line ~ 'Foreign Scan|Redis Command|Join|Nested|Insert on|Delete on|Seq Scan' THEN
 			RETURN NEXT line;
 		END IF;
 	END LOOP;

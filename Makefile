@@ -13,7 +13,7 @@ EXTENSION = bloomfilter
 MODULE_big = bloomfilter
 
 # free of the server: what the harnesses and the Redis extension link too
-ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table
+ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table cuckoo_batch
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
 	aggregate bloom_sql bloomfilter callsite counting_sql cuckoo_sql distinct errors filter_sql gateway \
 	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
@@ -30,7 +30,8 @@ DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
-	counting scalable scalable_golden other_types stored lifetimes
+	counting scalable scalable_golden other_types stored lifetimes \
+	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.

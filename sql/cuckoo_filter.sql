@@ -54,7 +54,7 @@ COMMENT ON FUNCTION cuckoo_count(cuckoo_filter) IS 'number of keys held, each as
 CREATE FUNCTION cuckoo_fpr(filter cuckoo_filter) RETURNS float8
 	AS 'MODULE_PATHNAME', 'bf_cuckoo_fpr'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
-COMMENT ON FUNCTION cuckoo_fpr(cuckoo_filter) IS 'estimated share of absent keys that pass now';
+COMMENT ON FUNCTION cuckoo_fpr(cuckoo_filter) IS 'expected share of absent keys that pass now; with an expansion above 1 the most it can be';
 
 ----------------------------------------------------------------------------
 -- Aggregates; each adds a key only if the filter does not hold it

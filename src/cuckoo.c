@@ -214,7 +214,11 @@ fpr_of_slots(const BfFilter *header, double slots)
 	return -expm1(slots * log1p(-1.0 / fingerprints));
 }
 
-/* The header does not tell the fill of each sub-filter; older ones are fuller. */
+/*
+ * The rate by the slots in use.  Of sub-filters of different sizes the header
+ * does not tell how full each is: then it is the most it can be, with the
+ * smaller ones full.
+ */
 static double
 cuckoo_fpr(const BfFilter *header)
 {

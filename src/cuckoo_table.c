@@ -10,106 +10,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo.h"
-
-/* What RedisBloom multiplies a fingerprint by: MurmurHash2's multiplier. */
-#define BF_ALTERNATE_MULTIPLIER	UINT64CONST(0x5bd1e995)
-
-#define BF_FREE_SLOT	0
+#include "cuckoo_table.h"
 
 /* Buckets between two looks whether the query was cancelled. */
 #define BF_BUCKETS_PER_INTERRUPT_CHECK	65536
-
-/* Keys of a batch whose buckets are fetched ahead: enough to cover a miss. */
-#define BF_CUCKOO_AHEAD		16
-
-/* No sub-filter is too large or too new: see insert(). */
-#define BF_ANY_SUB_FILTER	BF_MAX_SUB_FILTERS
-
-/* Where a key may be: the buckets are h1 and h2 modulo their number. */
-typedef struct Place
-{
-	uint64		h1;
-	uint64		h2;
-	uint32		fingerprint;
-} Place;
-
-static inline uint64
-alternate(uint64 h, uint32 fingerprint)
-{
-	return h ^ (fingerprint * BF_ALTERNATE_MULTIPLIER);
-}
-
-static inline Place
-place_of(uint64 h, uint32 fingerprint)
-{
-	Place		place;
-
-	place.h1 = h;
-	place.h2 = alternate(h, fingerprint);
-	place.fingerprint = fingerprint;
-	return place;
-}
-
-/* Width is that of a fingerprint in bytes; constants make it fast. */
-static pg_attribute_always_inline Place
-place_of_key(BfHash hash, uint32 width)
-{
-	uint64		h = hash.h1;
-
-	return place_of(h, (uint32) (width == 1 ? h % 255 :
-								 width == 2 ? h % 65535 : h % PG_UINT32_MAX) + 1);
-}
-
-static pg_attribute_always_inline uint32
-get_slot(const uint8 *slot, uint32 width)
-{
-	if (width == 1)
-		return slot[0];
-	if (width == 2)
-		return slot[0] | (uint32) slot[1] << 8;
-	return slot[0] | (uint32) slot[1] << 8 | (uint32) slot[2] << 16 | (uint32) slot[3] << 24;
-}
-
-static pg_attribute_always_inline void
-set_slot(uint8 *slot, uint32 width, uint32 fingerprint)
-{
-	for (uint32 i = 0; i < width; i++)
-		slot[i] = (uint8) (fingerprint >> (8 * i));
-}
-
-/* The bucket of a sub-filter that a hash falls into. */
-static inline uint8 *
-bucket_of(const BfFilter *filter, const BfSubFilter *sub, uint64 h)
-{
-	return unconstify(uint8 *, &filter->payload[0]) + sub->offset +
-		(h & (sub->buckets - 1)) * bf_cuckoo_bucket_bytes(filter);
-}
-
-/* The first slot of a bucket with that fingerprint, or that is free; or NULL. */
-static pg_attribute_always_inline uint8 *
-find_in_bucket(uint8 *bucket, uint32 bucket_size, uint32 width, uint32 fingerprint)
-{
-	for (uint32 i = 0; i < bucket_size; i++, bucket += width)
-	{
-		if (get_slot(bucket, width) == fingerprint)
-			return bucket;
-	}
-	return NULL;
-}
-
-/* The same in both buckets of a place. */
-static pg_attribute_always_inline uint8 *
-find_in_sub_filter(const BfFilter *filter, const BfSubFilter *sub, Place place,
-				   uint32 width, uint32 fingerprint)
-{
-	uint32		bucket_size = bf_cuckoo_bucket_size(filter);
-	uint8	   *slot = find_in_bucket(bucket_of(filter, sub, place.h1),
-									  bucket_size, width, fingerprint);
-
-	return slot != NULL ? slot :
-		find_in_bucket(bucket_of(filter, sub, place.h2), bucket_size, width, fingerprint);
-}
 
 /* Count the slots that are not free anew. */
 uint64
@@ -123,27 +27,9 @@ bf_cuckoo_used_slots(const BfFilter *filter)
 	{
 		if (i % BF_BUCKETS_PER_INTERRUPT_CHECK == 0)
 			BF_CHECK_FOR_INTERRUPTS();
-		used += get_slot(&filter->payload[i * width], width) != BF_FREE_SLOT;
+		used += bf_cuckoo_get_slot(&filter->payload[i * width], width) != BF_FREE_SLOT;
 	}
 	return used;
-}
-
-static inline BfSubFilter
-newest(const BfFilter *header)
-{
-	return bf_cuckoo_sub_filter(header, bf_cuckoo_sub_filters(header) - 1);
-}
-
-/* Go to the next older sub-filter; false from the oldest. */
-static inline bool
-to_older(const BfFilter *header, BfSubFilter *sub)
-{
-	if (sub->number == 0)
-		return false;
-	sub->number--;
-	sub->buckets /= bf_cuckoo_expansion(header);
-	sub->offset -= sub->buckets * bf_cuckoo_bucket_bytes(header);
-	return true;
 }
 
 static void
@@ -152,30 +38,17 @@ set_sub_filters(BfFilter *filter, uint32 count)
 	filter->extra[0] = (filter->extra[0] & ~(UINT64CONST(0xffff) << 16)) | (uint64) count << 16;
 }
 
-static pg_attribute_always_inline bool
-is_held(const BfFilter *filter, Place place, uint32 width)
-{
-	BfSubFilter sub = newest(filter);
-
-	do
-	{
-		if (find_in_sub_filter(filter, &sub, place, width, place.fingerprint) != NULL)
-			return true;
-	} while (to_older(filter, &sub));
-	return false;
-}
-
 bool
 bf_cuckoo_contains(const BfFilter *filter, BfHash hash)
 {
 	switch (bf_cuckoo_fingerprint_width(filter))
 	{
 		case 1:
-			return is_held(filter, place_of_key(hash, 1), 1);
+			return bf_cuckoo_is_held(filter, bf_cuckoo_place_of_key(hash, 1), 1);
 		case 2:
-			return is_held(filter, place_of_key(hash, 2), 2);
+			return bf_cuckoo_is_held(filter, bf_cuckoo_place_of_key(hash, 2), 2);
 		default:
-			return is_held(filter, place_of_key(hash, 4), 4);
+			return bf_cuckoo_is_held(filter, bf_cuckoo_place_of_key(hash, 4), 4);
 	}
 }
 
@@ -205,15 +78,15 @@ bool
 bf_cuckoo_contains_by_byte(const BfFilter *head, BfHash hash,
 						BfByteReader reader, void *argument)
 {
-	Place		place = place_of_key(hash, bf_cuckoo_fingerprint_width(head));
-	BfSubFilter sub = newest(head);
+	BfCuckooPlace place = bf_cuckoo_place_of_key(hash, bf_cuckoo_fingerprint_width(head));
+	BfSubFilter sub = bf_cuckoo_newest(head);
 
 	do
 	{
 		if (bucket_holds_by_byte(head, &sub, place.h1, place.fingerprint, reader, argument) ||
 			bucket_holds_by_byte(head, &sub, place.h2, place.fingerprint, reader, argument))
 			return true;
-	} while (to_older(head, &sub));
+	} while (bf_cuckoo_to_older(head, &sub));
 	return false;
 }
 
@@ -223,24 +96,24 @@ bf_cuckoo_contains_by_byte(const BfFilter *head, BfHash hash,
  * that a bucket full of one fingerprint always makes 2 * bucket_size.
  */
 static uint64
-count_held(const BfFilter *filter, Place place, uint32 up_to)
+count_held(const BfFilter *filter, BfCuckooPlace place, uint32 up_to)
 {
 	uint32		width = bf_cuckoo_fingerprint_width(filter);
 	uint32		bucket_size = bf_cuckoo_bucket_size(filter);
-	BfSubFilter sub = newest(filter);
+	BfSubFilter sub = bf_cuckoo_newest(filter);
 	uint64		count = 0;
 
 	do
 	{
-		const uint8 *first = bucket_of(filter, &sub, place.h1);
-		const uint8 *second = bucket_of(filter, &sub, place.h2);
+		const uint8 *first = bf_cuckoo_bucket(filter, &sub, place.h1);
+		const uint8 *second = bf_cuckoo_bucket(filter, &sub, place.h2);
 
 		if (sub.number > up_to)
 			continue;
 		for (uint32 i = 0; i < bucket_size * width; i += width)
-			count += (get_slot(first + i, width) == place.fingerprint) +
-				(get_slot(second + i, width) == place.fingerprint);
-	} while (to_older(filter, &sub));
+			count += (bf_cuckoo_get_slot(first + i, width) == place.fingerprint) +
+				(bf_cuckoo_get_slot(second + i, width) == place.fingerprint);
+	} while (bf_cuckoo_to_older(filter, &sub));
 	return count;
 }
 
@@ -248,7 +121,7 @@ count_held(const BfFilter *filter, Place place, uint32 up_to)
 uint64
 bf_cuckoo_key_count(const BfFilter *filter, BfHash hash)
 {
-	return count_held(filter, place_of_key(hash, bf_cuckoo_fingerprint_width(filter)),
+	return count_held(filter, bf_cuckoo_place_of_key(hash, bf_cuckoo_fingerprint_width(filter)),
 					  BF_ANY_SUB_FILTER);
 }
 
@@ -258,7 +131,7 @@ bf_cuckoo_key_count(const BfFilter *filter, BfHash hash)
  * there is none after max_iterations, everything is put back.
  */
 static bool
-kick_out(BfFilter *filter, const BfSubFilter *sub, Place place)
+kick_out(BfFilter *filter, const BfSubFilter *sub, BfCuckooPlace place)
 {
 	uint32		iterations = bf_cuckoo_max_iterations(filter);
 	uint32		bucket_size = bf_cuckoo_bucket_size(filter);
@@ -269,16 +142,16 @@ kick_out(BfFilter *filter, const BfSubFilter *sub, Place place)
 
 	for (uint32 i = 0; i < iterations; i++)
 	{
-		uint8	   *slot = bucket_of(filter, sub, h) + victim * width;
-		uint32		kicked = get_slot(slot, width);
+		uint8	   *slot = bf_cuckoo_bucket(filter, sub, h) + victim * width;
+		uint32		kicked = bf_cuckoo_get_slot(slot, width);
 
-		set_slot(slot, width, fingerprint);
+		bf_cuckoo_set_slot(slot, width, fingerprint);
 		fingerprint = kicked;
-		h = alternate(h, fingerprint);
-		slot = find_in_bucket(bucket_of(filter, sub, h), bucket_size, width, BF_FREE_SLOT);
+		h = bf_cuckoo_alternate(h, fingerprint);
+		slot = bf_cuckoo_find_in_bucket(bf_cuckoo_bucket(filter, sub, h), bucket_size, width, BF_FREE_SLOT);
 		if (slot != NULL)
 		{
-			set_slot(slot, width, fingerprint);
+			bf_cuckoo_set_slot(slot, width, fingerprint);
 			return true;
 		}
 		victim = (victim + 1) % bucket_size;
@@ -290,10 +163,10 @@ kick_out(BfFilter *filter, const BfSubFilter *sub, Place place)
 		uint32		kicked;
 
 		victim = (victim + bucket_size - 1) % bucket_size;
-		h = alternate(h, fingerprint);
-		slot = bucket_of(filter, sub, h) + victim * width;
-		kicked = get_slot(slot, width);
-		set_slot(slot, width, fingerprint);
+		h = bf_cuckoo_alternate(h, fingerprint);
+		slot = bf_cuckoo_bucket(filter, sub, h) + victim * width;
+		kicked = bf_cuckoo_get_slot(slot, width);
+		bf_cuckoo_set_slot(slot, width, fingerprint);
 		fingerprint = kicked;
 	}
 	Assert(fingerprint == place.fingerprint);
@@ -330,8 +203,8 @@ grow(BfFilter *filter)
  * into a new one if need be.  NULL, with nothing changed but perhaps its size,
  * when no sub-filter has a place for it.
  */
-static BfFilter *
-insert(BfFilter *filter, Place place, uint32 up_to)
+BfFilter *
+bf_cuckoo_insert(BfFilter *filter, BfCuckooPlace place, uint32 up_to)
 {
 	uint32		width = bf_cuckoo_fingerprint_width(filter);
 
@@ -344,15 +217,15 @@ insert(BfFilter *filter, Place place, uint32 up_to)
 
 		do
 		{
-			uint8	   *slot = find_in_sub_filter(filter, &sub, place, width, BF_FREE_SLOT);
+			uint8	   *slot = bf_cuckoo_find(filter, &sub, place, width, BF_FREE_SLOT);
 
 			if (slot != NULL)
 			{
-				set_slot(slot, width, place.fingerprint);
+				bf_cuckoo_set_slot(slot, width, place.fingerprint);
 				filter->bits_set++;
 				return filter;
 			}
-		} while (to_older(filter, &sub));
+		} while (bf_cuckoo_to_older(filter, &sub));
 
 		if (kick_out(filter, &last, place))
 		{
@@ -372,53 +245,11 @@ insert(BfFilter *filter, Place place, uint32 up_to)
 BfFilter *
 bf_cuckoo_add(BfFilter *filter, BfHash hash)
 {
-	Place		place = place_of_key(hash, bf_cuckoo_fingerprint_width(filter));
+	BfCuckooPlace place = bf_cuckoo_place_of_key(hash, bf_cuckoo_fingerprint_width(filter));
 
 	if (count_held(filter, place, BF_ANY_SUB_FILTER) >= bf_cuckoo_max_copies(filter))
 		return NULL;
-	return insert(filter, place, BF_ANY_SUB_FILTER);
-}
-
-/* Fetch a key's buckets in the newest sub-filter, where most keys are. */
-static inline void
-prefetch(const BfFilter *filter, const BfSubFilter *sub, Place place)
-{
-	bf_prefetch_write(bucket_of(filter, sub, place.h1));
-	bf_prefetch_write(bucket_of(filter, sub, place.h2));
-}
-
-static pg_attribute_always_inline BfFilter *
-add_new(BfFilter *filter, const BfHash *hashes, int count, uint32 width)
-{
-	BfSubFilter sub = newest(filter);
-
-	for (int i = 0; i < Min(count, BF_CUCKOO_AHEAD); i++)
-		prefetch(filter, &sub, place_of_key(hashes[i], width));
-	for (int i = 0; i < count && filter != NULL; i++)
-	{
-		Place		place = place_of_key(hashes[i], width);
-
-		if (count - i > BF_CUCKOO_AHEAD)
-			prefetch(filter, &sub, place_of_key(hashes[i + BF_CUCKOO_AHEAD], width));
-		if (!is_held(filter, place, width))
-			filter = insert(filter, place, BF_ANY_SUB_FILTER);
-	}
-	return filter;
-}
-
-/* Add the keys of a batch that are not held, truly or not; NULL if one cannot be. */
-BfFilter *
-bf_cuckoo_add_new(BfFilter *filter, const BfHash *hashes, int count)
-{
-	switch (bf_cuckoo_fingerprint_width(filter))
-	{
-		case 1:
-			return add_new(filter, hashes, count, 1);
-		case 2:
-			return add_new(filter, hashes, count, 2);
-		default:
-			return add_new(filter, hashes, count, 4);
-	}
+	return bf_cuckoo_insert(filter, place, BF_ANY_SUB_FILTER);
 }
 
 /*
@@ -434,14 +265,14 @@ empty_into_older(BfFilter *filter, const BfSubFilter *sub)
 
 	for (uint64 number = 0; number < sub->buckets; number++)
 	{
-		uint8	   *slot = bucket_of(filter, sub, number);
+		uint8	   *slot = bf_cuckoo_bucket(filter, sub, number);
 		uint8	   *end = slot + bf_cuckoo_bucket_bytes(filter);
 
 		if (number % BF_BUCKETS_PER_INTERRUPT_CHECK == 0)
 			BF_CHECK_FOR_INTERRUPTS();
 		for (; slot < end; slot += width)
 		{
-			Place		place = place_of(number, get_slot(slot, width));
+			BfCuckooPlace place = bf_cuckoo_place(number, bf_cuckoo_get_slot(slot, width));
 			uint8	   *to = NULL;
 
 			if (place.fingerprint == BF_FREE_SLOT)
@@ -450,15 +281,15 @@ empty_into_older(BfFilter *filter, const BfSubFilter *sub)
 			{
 				BfSubFilter older = bf_cuckoo_sub_filter(filter, i);
 
-				to = find_in_sub_filter(filter, &older, place, width, BF_FREE_SLOT);
+				to = bf_cuckoo_find(filter, &older, place, width, BF_FREE_SLOT);
 			}
 			if (to == NULL)
 			{
 				empty = false;
 				continue;
 			}
-			set_slot(to, width, place.fingerprint);
-			set_slot(slot, width, BF_FREE_SLOT);
+			bf_cuckoo_set_slot(to, width, place.fingerprint);
+			bf_cuckoo_set_slot(slot, width, BF_FREE_SLOT);
 		}
 	}
 	return empty;
@@ -470,7 +301,7 @@ compact(BfFilter *filter)
 {
 	BfSubFilter sub;
 
-	for (sub = newest(filter); sub.number > 0; sub = newest(filter))
+	for (sub = bf_cuckoo_newest(filter); sub.number > 0; sub = bf_cuckoo_newest(filter))
 	{
 		if (!empty_into_older(filter, &sub))
 			break;
@@ -490,16 +321,16 @@ BfFilter *
 bf_cuckoo_remove(BfFilter *filter, BfHash hash)
 {
 	uint32		width = bf_cuckoo_fingerprint_width(filter);
-	Place		place = place_of_key(hash, width);
-	BfSubFilter sub = newest(filter);
+	BfCuckooPlace place = bf_cuckoo_place_of_key(hash, width);
+	BfSubFilter sub = bf_cuckoo_newest(filter);
 
 	do
 	{
-		uint8	   *slot = find_in_sub_filter(filter, &sub, place, width, place.fingerprint);
+		uint8	   *slot = bf_cuckoo_find(filter, &sub, place, width, place.fingerprint);
 
 		if (slot == NULL)
 			continue;
-		set_slot(slot, width, BF_FREE_SLOT);
+		bf_cuckoo_set_slot(slot, width, BF_FREE_SLOT);
 		filter->bits_set--;
 		if (filter->extra[1] < PG_INT64_MAX)
 			filter->extra[1]++;
@@ -507,7 +338,7 @@ bf_cuckoo_remove(BfFilter *filter, BfHash hash)
 			(double) filter->extra[1] > (double) filter->bits_set * 0.10)
 			compact(filter);
 		break;
-	} while (to_older(filter, &sub));
+	} while (bf_cuckoo_to_older(filter, &sub));
 	return filter;
 }
 
@@ -539,19 +370,19 @@ bf_cuckoo_unite(BfFilter *target, const BfFilter *source)
 
 		for (uint64 number = 0; number < sub.buckets; number++)
 		{
-			const uint8 *slot = bucket_of(source, &sub, number);
+			const uint8 *slot = bf_cuckoo_bucket(source, &sub, number);
 			const uint8 *end = slot + bf_cuckoo_bucket_bytes(source);
 
 			if (number % BF_BUCKETS_PER_INTERRUPT_CHECK == 0)
 				BF_CHECK_FOR_INTERRUPTS();
 			for (; slot < end; slot += width)
 			{
-				Place		place = place_of(number, get_slot(slot, width));
+				BfCuckooPlace place = bf_cuckoo_place(number, bf_cuckoo_get_slot(slot, width));
 
 				if (place.fingerprint == BF_FREE_SLOT ||
 					count_held(target, place, up_to) >= count_held(source, place, up_to))
 					continue;
-				target = insert(target, place, up_to);
+				target = bf_cuckoo_insert(target, place, up_to);
 				if (target == NULL)
 					return NULL;
 			}

@@ -3,23 +3,20 @@
  * standin_cuckoo.c
  *	  The stand-in's CF.* commands.
  *
- * Values are the project's cuckoo filters of 8-bit fingerprints.  RedisBloom
- * has no limit to the copies of one key: where the project refuses a further
- * one, RedisBloom grows sub-filters.  So the table is included here, not
- * linked: its insertion below that limit is nobody else's business.
+ * Values are the project's cuckoo filters of 8-bit fingerprints.  The project
+ * refuses a key that is held 2 * bucket_size times; RedisBloom grows sub-filters
+ * for it, so items are inserted here below that check.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
  *-------------------------------------------------------------------------
  */
-#include "standin.h"
+#include "standin_cuckoo_dump.h"
 
-#include "cuckoo_table.c"
+#include "cuckoo_table.h"
 
 #define DEFAULT_CUCKOO_CAPACITY	1024
 #define MIN_CUCKOO_CAPACITY		4
-
-#define HEADER_SIZE				38
 
 /* What RedisBloom's own structures take, for CF.INFO's size. */
 #define FILTER_MEMORY			40
@@ -72,84 +69,11 @@ cuckoo_add(Cuckoo *cuckoo, BfHash hash, bool only_new)
 
 	if (only_new && bf_cuckoo_contains(cuckoo->filter, hash))
 		return ADD_FOUND;
-	filter = insert(cuckoo->filter, place_of_key(hash, 1), BF_ANY_SUB_FILTER);
+	filter = bf_cuckoo_insert(cuckoo->filter, bf_cuckoo_place_of_key(hash, 1), BF_ANY_SUB_FILTER);
 	if (filter == NULL)
 		return bf_cuckoo_expansion(cuckoo->filter) == 0 ? ADD_FULL : ADD_FAILED;
 	cuckoo->filter = filter;
 	return ADD_NEW;
-}
-
-static void
-dump_header(const BfFilter *filter, uint8 header[HEADER_SIZE])
-{
-	Cursor		cursor = {header};
-
-	put_integer(&cursor, filter->bits_set, 8);
-	put_integer(&cursor, bf_cuckoo_sub_filter(filter, 0).buckets, 8);
-	put_integer(&cursor, bf_cuckoo_deletes(filter), 8);
-	put_integer(&cursor, bf_cuckoo_sub_filters(filter), 8);
-	put_integer(&cursor, bf_cuckoo_bucket_size(filter), 2);
-	put_integer(&cursor, bf_cuckoo_max_iterations(filter), 2);
-	put_integer(&cursor, bf_cuckoo_expansion(filter), 2);
-}
-
-/* An empty filter from a dump's header; NULL when there can be none. */
-static BfFilter *
-load_header(const char *header, size_t size)
-{
-	Cursor		cursor = {(uint8 *) unconstify(char *, header)};
-	BfCuckooParams params = BF_CUCKOO_DEFAULTS;
-	BfFilter   *filter;
-	uint64		items;
-	uint64		buckets;
-	uint64		deletes;
-	uint64		sub_filters;
-
-	if (size != HEADER_SIZE)
-		return NULL;
-	items = get_integer(&cursor, 8);
-	buckets = get_integer(&cursor, 8);
-	deletes = get_integer(&cursor, 8);
-	sub_filters = get_integer(&cursor, 8);
-	params.bucket_size = (int32) get_integer(&cursor, 2);
-	params.max_iterations = (int32) get_integer(&cursor, 2);
-	params.expansion = (int32) get_integer(&cursor, 2);
-
-	/* RedisBloom's checks; it also takes expansions that no CF.RESERVE makes */
-	if (buckets < 1 || buckets > BF_MAX_BITS || (buckets & (buckets - 1)) != 0 ||
-		(params.expansion & (params.expansion - 1)) != 0 ||
-		sub_filters < 1 || sub_filters > (params.expansion == 0 ? 1 : BF_MAX_SUB_FILTERS) ||
-		bf_cuckoo_create((int64) (buckets * (uint64) params.bucket_size), &params, &filter) != BF_PARAMS_OK)
-		return NULL;
-	for (BfFilter *grown; bf_cuckoo_sub_filters(filter) < sub_filters; filter = grown)
-	{
-		grown = grow(filter);
-		if (grown != NULL)
-			continue;
-		pfree(filter);
-		return NULL;
-	}
-	filter->bits_set = items;
-	filter->extra[1] = deletes;
-	return filter;
-}
-
-/* Where a byte of the fingerprints is and how many more its sub-filter has; or NULL. */
-static uint8 *
-find_byte(BfFilter *filter, uint64 position, uint64 *remaining)
-{
-	for (uint32 i = 0; i < bf_cuckoo_sub_filters(filter); i++)
-	{
-		BfSubFilter sub = bf_cuckoo_sub_filter(filter, i);
-		uint64		end = sub.offset + sub.buckets * bf_cuckoo_bucket_bytes(filter);
-
-		if (position < end)
-		{
-			*remaining = end - position;
-			return filter->payload + position;
-		}
-	}
-	return NULL;
 }
 
 static KeyState
@@ -431,7 +355,7 @@ cf_scandump(RedisContext *context, RedisString **argv, int argc)
 	KeyState	state;
 	long long	iterator;
 	uint64		size = 0;
-	uint8		header[HEADER_SIZE];
+	uint8		header[CUCKOO_HEADER_SIZE];
 	const uint8 *piece;
 
 	if (argc != 3)
@@ -447,14 +371,14 @@ cf_scandump(RedisContext *context, RedisString **argv, int argc)
 		piece = NULL;			/* RedisBloom dumps no empty filter, not even a header */
 	else if (iterator == 0)
 	{
-		dump_header(cuckoo->filter, header);
+		cuckoo_dump_header(cuckoo->filter, header);
 		piece = header;
 		iterator = 1;
-		size = HEADER_SIZE;
+		size = CUCKOO_HEADER_SIZE;
 	}
 	else
 	{
-		piece = find_byte(cuckoo->filter, (uint64) iterator - 1, &size);
+		piece = cuckoo_find_byte(cuckoo->filter, (uint64) iterator - 1, &size);
 		size = Min(size, MAX_CHUNK_SIZE);
 		iterator += (long long) size;
 	}
@@ -490,17 +414,17 @@ cf_loadchunk(RedisContext *context, RedisString **argv, int argc)
 		return reply_with_state(context, state);
 	if (iterator == 1)
 	{
-		BfFilter   *filter = load_header(data, size);
+		BfFilter   *filter = cuckoo_load_header(data, size);
 
 		if (filter == NULL)
-			return redis.ReplyWithError(context, size != HEADER_SIZE ? "Invalid header" :
+			return redis.ReplyWithError(context, size != CUCKOO_HEADER_SIZE ? "Invalid header" :
 										"Couldn't create filter!");
 		(void) redis.ModuleTypeSetValue(key, cuckoo_type, wrap_filter(filter));
 	}
 	else
 	{
 		if (size == 0 || iterator < 1 || (uint64) iterator - 1 < size ||
-			(to = find_byte(cuckoo->filter, (uint64) iterator - 1 - size, &remaining)) == NULL ||
+			(to = cuckoo_find_byte(cuckoo->filter, (uint64) iterator - 1 - size, &remaining)) == NULL ||
 			size > remaining)
 			return redis.ReplyWithError(context, "Couldn't load chunk!");
 		memcpy(to, data, size);
@@ -513,10 +437,10 @@ static void
 save_value(RedisIo *io, void *value)
 {
 	const BfFilter *filter = ((const Cuckoo *) value)->filter;
-	uint8		header[HEADER_SIZE];
+	uint8		header[CUCKOO_HEADER_SIZE];
 
-	dump_header(filter, header);
-	redis.SaveStringBuffer(io, (const char *) header, HEADER_SIZE);
+	cuckoo_dump_header(filter, header);
+	redis.SaveStringBuffer(io, (const char *) header, CUCKOO_HEADER_SIZE);
 	redis.SaveStringBuffer(io, (const char *) filter->payload, filter->bits / 8);
 }
 
@@ -530,7 +454,7 @@ load_value(RedisIo *io, int version)
 	if (version != RDB_VERSION)
 		return NULL;
 	data = redis.LoadStringBuffer(io, &size);
-	filter = data == NULL ? NULL : load_header(data, size);
+	filter = data == NULL ? NULL : cuckoo_load_header(data, size);
 	redis.Free(data);
 	if (filter == NULL)
 		return NULL;
@@ -551,14 +475,14 @@ static void
 rewrite_value(RedisIo *io, RedisString *key, void *value)
 {
 	BfFilter   *filter = ((Cuckoo *) value)->filter;
-	uint8		header[HEADER_SIZE];
+	uint8		header[CUCKOO_HEADER_SIZE];
 	const uint8 *piece;
 	uint64		position = 0;
 	uint64		size;
 
-	dump_header(filter, header);
-	redis.EmitAOF(io, "CF.LOADCHUNK", "slb", key, 1LL, header, (size_t) HEADER_SIZE);
-	while ((piece = find_byte(filter, position, &size)) != NULL)
+	cuckoo_dump_header(filter, header);
+	redis.EmitAOF(io, "CF.LOADCHUNK", "slb", key, 1LL, header, (size_t) CUCKOO_HEADER_SIZE);
+	while ((piece = cuckoo_find_byte(filter, position, &size)) != NULL)
 	{
 		size = Min(size, MAX_CHUNK_SIZE);
 		position += size;

@@ -64,6 +64,14 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION bloom_redis_push(name, text, scalable_bloom, text, interval) IS
 'put a scalable filter into Redis in one step; it keeps scaling there';
 
+CREATE FUNCTION bloom_redis_push(server name, key text, filter cuckoo_filter,
+	format text DEFAULT 'cuckoo', ttl interval DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'bf_redis_push'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION bloom_redis_push(name, text, cuckoo_filter, text, interval) IS
+'put a cuckoo filter with fingerprints of 8 bits into Redis in one step';
+
 CREATE FUNCTION bloom_redis_pull(server name, key text)
 RETURNS bloom
 AS 'MODULE_PATHNAME', 'bf_redis_pull'

@@ -9,6 +9,10 @@
  * u32 hashes, u64 entries, u8 n2 (0 in all filters since 2.0).  The links' bits
  * follow in chunks, as our filters have them: least significant bit first.
  *
+ * The header of a cuckoo filter: u64 items, u64 buckets, u64 deletes, u64
+ * filters, u16 bucket size, u16 maximum of iterations, u16 expansion; then the
+ * fingerprints of each filter.
+ *
  * Copyright (c) 2026, the bloomfilter developers
  *
  *-------------------------------------------------------------------------
@@ -19,6 +23,7 @@
 
 #include "bits.h"
 #include "bloom.h"
+#include "cuckoo.h"
 #include "options.h"
 #include "port/pg_bswap.h"
 #include "scalable.h"
@@ -37,6 +42,14 @@
 #define TIGHTENING		0.5
 
 /* --- writing and reading little-endian fields ------------------------------- */
+
+static uint8 *
+put_uint16(uint8 *to, uint16 value)
+{
+	to[0] = (uint8) value;
+	to[1] = (uint8) (value >> 8);
+	return to + sizeof(value);
+}
 
 static uint8 *
 put_uint32(uint8 *to, uint32 value)
@@ -360,4 +373,23 @@ bf_dump_finish_filter(BfFilter *filter)
 		filter->bits_set += layer->bits_set;
 		bits += layer->bits / 8;
 	}
+}
+
+/* The header of a cuckoo filter's dump; or why RedisBloom cannot hold it. */
+const char *
+bf_dump_cuckoo(const BfFilter *filter, uint8 header[BF_CUCKOO_DUMP_HEADER_SIZE])
+{
+	uint8	   *to = header;
+
+	if (bf_cuckoo_fingerprint_bits(filter) != 8)
+		return "RedisBloom's fingerprints have 8 bits.";
+	to = put_uint64(to, filter->bits_set);
+	to = put_uint64(to, bf_cuckoo_sub_filter(filter, 0).buckets);
+	to = put_uint64(to, bf_cuckoo_deletes(filter));
+	to = put_uint64(to, bf_cuckoo_sub_filters(filter));
+	to = put_uint16(to, (uint16) bf_cuckoo_bucket_size(filter));
+	to = put_uint16(to, (uint16) bf_cuckoo_max_iterations(filter));
+	to = put_uint16(to, (uint16) bf_cuckoo_expansion(filter));
+	Assert(to == header + BF_CUCKOO_DUMP_HEADER_SIZE);
+	return NULL;
 }

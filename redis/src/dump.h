@@ -12,6 +12,9 @@
 
 #include "filter.h"
 
+/* RedisBloom's header of a cuckoo filter. */
+#define BF_CUCKOO_DUMP_HEADER_SIZE	38
+
 /* One filter of a chain. */
 typedef struct BfDumpLink
 {
@@ -39,5 +42,7 @@ extern uint8 *bf_dump_encode(const BfDump *dump, size_t *size);
 extern const char *bf_dump_decode(const uint8 *data, size_t size, BfDump *dump);
 extern BfFilter *bf_dump_to_filter(const BfDump *dump, BfKind kind);
 extern void bf_dump_finish_filter(BfFilter *filter);
+extern const char *bf_dump_cuckoo(const BfFilter *filter,
+								  uint8 header[BF_CUCKOO_DUMP_HEADER_SIZE]);
 
 #endif							/* BF_REDIS_DUMP_H */

@@ -15,6 +15,7 @@
 #include "whole.h"
 
 #include "counting.h"
+#include "cuckoo.h"
 #include "dump.h"
 #include "gateway.h"
 #include "live.h"
@@ -167,34 +168,57 @@ publish(const Push *push, int64 ttl)
 	bf_check_element(push->connection, exec, 1, "RENAME", push->key, REDIS_REPLY_STATUS);
 }
 
-/* The bits of a RedisBloom filter in chunks, none of which crosses a link. */
+/* Begin a filter of RedisBloom with the header of its dump. */
 static void
-push_dump(Push *push, const BfDump *dump, const uint8 *bits)
+push_header(const Push *push, const char *load, const uint8 *header, size_t size)
 {
 	BfCommand	command;
-	size_t		size;
-	uint8	   *header = bf_dump_encode(dump, &size);
 
-	bf_command_init(&command, "BF.LOADCHUNK");
+	bf_command_init(&command, load);
 	bf_command_text(&command, push->temporary);
 	bf_command_text(&command, "1");
 	bf_command_bytes(&command, (const char *) header, size);
 	create_temporary(push, &command);
+}
 
-	for (uint32 i = 0; i < dump->nlinks; i++)
+/* Send bytes that belong together; bytes points to the first of the whole dump. */
+static void
+push_piece(Push *push, const char *load, const uint8 *bytes, uint64 size)
+{
+	for (uint64 offset = 0; offset < size;)
 	{
-		for (uint64 offset = 0; offset < dump->links[i].bytes;)
-		{
-			size_t		chunk = (size_t) Min(dump->links[i].bytes - offset, BF_CHUNK_SIZE);
+		size_t		chunk = (size_t) Min(size - offset, BF_CHUNK_SIZE);
+		BfCommand	command;
 
-			bf_command_init(&command, "BF.LOADCHUNK");
-			bf_command_text(&command, push->temporary);
-			bf_command_number(&command, (int64) (push->sent + chunk + 1));
-			bf_command_bytes(&command, (const char *) bits + push->sent, chunk);
-			send_chunk(push, &command, REDIS_REPLY_STATUS);
-			offset += chunk;
-		}
+		bf_command_init(&command, load);
+		bf_command_text(&command, push->temporary);
+		bf_command_number(&command, (int64) (push->sent + chunk + 1));
+		bf_command_bytes(&command, (const char *) bytes + push->sent, chunk);
+		send_chunk(push, &command, REDIS_REPLY_STATUS);
+		offset += chunk;
 	}
+}
+
+/* A Bloom filter: no chunk crosses a link. */
+static void
+push_bloom(Push *push, const BfDump *dump, const uint8 *bits)
+{
+	size_t		size;
+	uint8	   *header = bf_dump_encode(dump, &size);
+
+	push_header(push, "BF.LOADCHUNK", header, size);
+	for (uint32 i = 0; i < dump->nlinks; i++)
+		push_piece(push, "BF.LOADCHUNK", bits, dump->links[i].bytes);
+}
+
+/* A cuckoo filter: no chunk crosses a sub-filter. */
+static void
+push_cuckoo(Push *push, const BfFilter *filter, const uint8 *header)
+{
+	push_header(push, "CF.LOADCHUNK", header, BF_CUCKOO_DUMP_HEADER_SIZE);
+	for (uint32 i = 0; i < bf_cuckoo_sub_filters(filter); i++)
+		push_piece(push, "CF.LOADCHUNK", filter->payload,
+				   bf_cuckoo_sub_filter(filter, i).buckets * bf_cuckoo_bucket_bytes(filter));
 }
 
 /* The bits of a plain string. */
@@ -242,8 +266,8 @@ refuse_geometry(const BfFilter *filter, const char *reason)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("RedisBloom cannot hold this filter"),
 			 errdetail("%s", reason),
-			 filter->kind == BF_KIND_SCALABLE_BLOOM ? 0 :
-			 errhint("Format 'bitmap' takes every filter of this type.")));
+			 filter->kind == BF_KIND_BLOOM ?
+			 errhint("Format 'bitmap' takes every filter of this type.") : 0));
 }
 
 /*
@@ -268,6 +292,26 @@ check_target(const Push *push, BfRedisFormat format)
 				 errhint("To put a filter in its place, remove it first with bloom_redis_unlink.")));
 }
 
+/* Which format a filter can be pushed in; anything else is an error. */
+static void
+check_format(const BfFilter *filter, BfRedisFormat format)
+{
+	if ((filter->kind == BF_KIND_CUCKOO_FILTER) != (format == BF_REDIS_CUCKOO))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a value of type %s cannot be pushed with format \"%s\"",
+						bf_format_type_name((BfKind) filter->kind), bf_redis_format_name(format)),
+				 filter->kind == BF_KIND_CUCKOO_FILTER ?
+				 errhint("Use format 'cuckoo'.") :
+				 errhint("Use format 'redisbloom' or 'bitmap'.")));
+	if (filter->kind == BF_KIND_SCALABLE_BLOOM && format == BF_REDIS_BITMAP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a scalable filter cannot be a bitmap"),
+				 errdetail("It has layers, and a bitmap is one array of bits."),
+				 errhint("Use format 'redisbloom'.")));
+}
+
 /*
  * bloom_redis_push(server, key, filter, format, ttl)
  *
@@ -281,6 +325,8 @@ bf_redis_push(PG_FUNCTION_ARGS)
 	BfRedisFormat format;
 	int64		ttl = 0;
 	BfDump		dump;
+	uint8		cuckoo_header[BF_CUCKOO_DUMP_HEADER_SIZE];
+	const char *reason = NULL;
 	Push		push = {0};
 
 	/* not strict, because the time to live may be NULL */
@@ -299,26 +345,14 @@ bf_redis_push(PG_FUNCTION_ARGS)
 	filter = BF_GETARG_FILTER(2);
 	if (filter->kind == BF_KIND_COUNTING_BLOOM)
 		filter = bf_counting_to_bloom(filter);
-	if (format == BF_REDIS_CUCKOO)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("format \"cuckoo\" is for values of type cuckoo_filter")));
+	check_format(filter, format);
+	push.total = (filter->bits + 7) / 8;
 	if (format == BF_REDIS_BLOOM)
-	{
-		const char *reason = bf_dump_of_filter(filter, &dump);
-
-		if (reason != NULL)
-			refuse_geometry(filter, reason);
-		push.total = dump.bytes;
-	}
-	else if (filter->kind != BF_KIND_BLOOM)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a scalable filter cannot be a bitmap"),
-				 errdetail("It has layers, and a bitmap is one array of bits."),
-				 errhint("Use format 'redisbloom'.")));
-	else
-		push.total = (filter->bits + 7) / 8;
+		reason = bf_dump_of_filter(filter, &dump);
+	else if (format == BF_REDIS_CUCKOO)
+		reason = bf_dump_cuckoo(filter, cuckoo_header);
+	if (reason != NULL)
+		refuse_geometry(filter, reason);
 
 	push.connection = bf_whole_connect(PG_GETARG_NAME(0));
 	push.key = key;
@@ -327,7 +361,9 @@ bf_redis_push(PG_FUNCTION_ARGS)
 	PG_TRY();
 	{
 		if (format == BF_REDIS_BLOOM)
-			push_dump(&push, &dump, bf_dump_bits(filter));
+			push_bloom(&push, &dump, bf_dump_bits(filter));
+		else if (format == BF_REDIS_CUCKOO)
+			push_cuckoo(&push, filter, cuckoo_header);
 		else
 			push_bitmap(&push, filter->payload);
 		publish(&push, ttl);

@@ -106,6 +106,8 @@ SELECT bloom_redis_push('redis', 'k', bloom_create_with_params(9586, 7));
 SELECT bloom_redis_push('redis', 'k', bloom_create(100, 0.3));
 SELECT bloom_redis_push('redis', 'k', scalable_bloom_create(100, 0.01, 2, 0.9));
 SELECT bloom_redis_push('redis', 'k', scalable_bloom_create(100, 0.01), 'bitmap');
+SELECT bloom_redis_push('redis', 'k', cuckoo_create(100, fingerprint_bits => 16));
+SELECT bloom_redis_push('redis', 'k', cuckoo_create(100), 'redisbloom');
 -- nobody listens there
 SELECT bloom_redis_push('redis', 'k', bloom_create(100));
 SELECT bloom_redis_pull('redis', 'k');

@@ -5,6 +5,7 @@
 #   make demo               a tour on real data, on a throw-away server
 #   make bench              every operation beside its peer, and charts
 #   make installcheck       the regression tests, on the server that runs
+#   make dist               the archive of the last commit for PGXN
 #
 # WITH_REDIS=auto|yes|no    build extension bloomfilter_redis too: auto is when
 #                           hiredis is there
@@ -30,7 +31,7 @@ DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
-	counting scalable scalable_golden other_types stored lifetimes \
+	counting scalable scalable_golden other_types stored lifetimes format \
 	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl
 REGRESS_OPTS = --inputdir=test
 
@@ -42,11 +43,17 @@ PG_CONFIG ?= pg_config
 # These work on a machine without PostgreSQL, and install it; PGXS has a check
 # target of its own, so they are kept apart from it.
 ALONE = check demo bench
-ifneq ($(filter $(ALONE),$(MAKECMDGOALS)),)
+ifneq ($(filter $(ALONE) dist,$(MAKECMDGOALS)),)
 
-.PHONY: $(ALONE)
+# PGXN wants three numbers, and has them from META.json.
+DISTVERSION = $(shell perl -MJSON::PP -0777 -ne 'print decode_json($$_)->{version}' META.json)
+
+.PHONY: $(ALONE) dist
 $(ALONE):
 	@PG_CONFIG='$(if $(filter-out undefined default file,$(origin PG_CONFIG)),$(PG_CONFIG))' MAKE='$(MAKE)' test/$(@:bench=benchmark)
+dist:
+	@test -n '$(DISTVERSION)' # perl says why not
+	git archive --format=zip --prefix=$(EXTENSION)-$(DISTVERSION)/ -o $(EXTENSION)-$(DISTVERSION).zip HEAD
 
 else
 

@@ -398,11 +398,22 @@ drop_cluster_guard() {
 # make for the chosen PostgreSQL, in the folder that is built.
 pg_make() { "$make" --no-print-directory -C "$build" PG_CONFIG="$pg_config" "${make_flags[@]}" "$@"; }
 
+# The optional extension, unless the caller says no.
+with_redis() { [ "${WITH_REDIS:-yes}" != no ]; }
+
+# What it and its tests need, for install_missing.  redis-tools has the server's
+# program too, under the name of a checker, and starts no service as redis-server
+# would.
+redis_packages=()
+if with_redis; then
+	redis_packages=(/usr/include/hiredis/hiredis.h=libhiredis-dev redis-check-rdb=redis-tools)
+fi
+
 # Bitcode for the JIT needs the clang that the server was built with, which not
 # every Debian release installs along with the headers.
 set_make_flags() {
 	local clang
-	make_flags=()
+	make_flags=("WITH_REDIS=$(with_redis && echo yes || echo no)")
 	clang=$(sed -n 's/^CLANG *= *//p' "$pg_src/Makefile.global")
 	if [ -n "$clang" ] && ! have "$clang"; then
 		make_flags+=(with_llvm=no)
@@ -415,8 +426,12 @@ is_installed() {
 	share=$("$pg_config" --sharedir)/extension
 	cmp -s "$build/bloomfilter.so" "$("$pg_config" --pkglibdir)/bloomfilter.so" || return 1
 	cmp -s "$build/bloomfilter.control" "$share/bloomfilter.control" || return 1
-	for file in "$build"/sql/*.sql "$build"/bloomfilter--*.sql; do
-		if [[ $file != */bloomfilter--* ]] || [ ! -f "$file" ]; then continue; fi
+	if with_redis; then
+		cmp -s "$build/redis/bloomfilter_redis.so" "$("$pg_config" --pkglibdir)/bloomfilter_redis.so" || return 1
+		cmp -s "$build/redis/bloomfilter_redis.control" "$share/bloomfilter_redis.control" || return 1
+	fi
+	for file in "$build"/sql/*.sql "$build"/redis/sql/*.sql; do
+		if [[ $file != */bloomfilter*--* ]] || [ ! -f "$file" ]; then continue; fi
 		cmp -s "$file" "$share/${file##*/}" || return 1
 	done
 }
@@ -500,9 +515,17 @@ copy_tests() {
 	local part
 	run=$work/pg/run
 	mkdir "$run"
-	for part in test expected sql README.md CHANGELOG.md bloomfilter.control; do
+	for part in test expected sql redis README.md CHANGELOG.md bloomfilter.control; do
 		if [ -e "$root/$part" ]; then cp -R "$root/$part" "$run/"; fi
 	done
+	if with_redis; then
+		# redis-server is redis-check-rdb by another name
+		mkdir "$run/bin"
+		have redis-server || ln -s "$(command -v redis-check-rdb)" "$run/bin/redis-server"
+		quietly standin "$make" --no-print-directory -s -C "$build/redis/test" PG_CONFIG="$pg_config" ||
+			die "the stand-in for RedisBloom did not build"
+		cp "$build/redis/test/standin.so" "$run/redis/test/"
+	fi
 	if is_root; then chown -R "$server_user:" "$run"; fi
 }
 
@@ -517,13 +540,14 @@ run_in() { cd "$1" && shift && as_server "$@"; }
 
 # The environment is that of PGXS' prove_installcheck; the names differ between
 # server versions, and one that a version does not know does no harm.
-# Arguments: files below test/, without their .pl.
+# Arguments: files below the project's folder, without their .pl.
 run_tap() {
 	local log=$work/log/tap name good bad status=0
-	run_job run_in "$run/test" env PATH="$bindir:$PATH" TESTDIR="$run" \
+	run_job run_in "$run" env PATH="$bindir:$PATH:$run/bin" TESTDIR="$run" \
 		TESTLOGDIR="$run/tmp_check/log" TESTDATADIR="$run/tmp_check" PGPORT=65432 \
 		PG_REGRESS="$pg_regress" share_contrib_dir="$("$pg_config" --sharedir)/extension" \
-		prove --verbose --nocolor -I "$pg_src/test/perl" -I "$run/test" "${@/%/.pl}" >"$log" 2>&1 || status=$?
+		prove --verbose --nocolor -I "$pg_src/test/perl" -I "$run/test" -I "$run/redis/test" \
+		"${@/%/.pl}" >"$log" 2>&1 || status=$?
 	good=$(grep -E '^ok [0-9]+' "$log" | grep -ciEv '# skip' || true)
 	skipped=$(grep -ciE '^ok [0-9]+.*# skip' "$log" || true)
 	bad=$(grep -E '^not ok [0-9]+' "$log" | grep -ciEv '# todo' || true)

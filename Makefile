@@ -10,9 +10,9 @@ EXTENSION = bloomfilter
 MODULE_big = bloomfilter
 
 # free of the server: what the harnesses and the Redis extension link too
-ALGORITHMS = hash params bits format filter bloom counting scalable
+ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table cuckoo_batch
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
-	aggregate bloom_sql bloomfilter callsite counting_sql distinct errors filter_sql gateway \
+	aggregate bloom_sql bloomfilter callsite counting_sql cuckoo_sql distinct errors filter_sql gateway \
 	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
 
 # The version is said once, in the control file.
@@ -21,12 +21,14 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).
 # The install script is joined from parts: *.sql.in again for each type.
 SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 FIXED_TYPES = bloom counting_bloom
-TYPES = $(FIXED_TYPES) scalable_bloom
+BLOOM_TYPES = $(FIXED_TYPES) scalable_bloom
+TYPES = $(BLOOM_TYPES) cuckoo_filter
 DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
-	counting scalable scalable_golden other_types stored lifetimes
+	counting scalable scalable_golden other_types stored lifetimes \
+	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.
@@ -63,7 +65,9 @@ EXTRA_CLEAN += .built-for
 $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \
-	    echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in; \
+	    case " $(BLOOM_TYPES) " in *" $$type "*) name=bloom;; *) name=$${type%%_*};; esac; \
+	    echo; sed "s/@TYPE@/$$type/g; s/@NAME@/$$name/g" sql/filter.sql.in; \
+	    if [ $$name = bloom ]; then echo; sed "s/@TYPE@/$$type/g" sql/look.sql.in; fi; \
 	    echo; cat sql/$$type.sql; \
 	    case " $(FIXED_TYPES) " in \
 	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/fixed.sql.in;; \

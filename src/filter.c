@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  What every kind of Bloom filter can do: dispatch to the kind, and the
+ *	  What every kind of filter can do: dispatch to the kind, and the
  *	  estimates about two filters.
  *
  * Copyright (c) 2026, the bloomfilter developers
@@ -14,6 +14,7 @@
 
 #include "bloom.h"
 #include "counting.h"
+#include "cuckoo.h"
 #include "scalable.h"
 
 /* The kind's table, or NULL for a kind that does not exist. */
@@ -28,6 +29,8 @@ bf_methods(BfKind kind)
 			return &bf_counting_methods;
 		case BF_KIND_SCALABLE_BLOOM:
 			return &bf_scalable_methods;
+		case BF_KIND_CUCKOO_FILTER:
+			return &bf_cuckoo_methods;
 		case BF_KIND_ANY:
 			break;
 	}

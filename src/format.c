@@ -49,7 +49,8 @@ bf_format_check_header(const BfFilter *header, BfKind kind)
 		return "The value is a filter of another type.";
 	if (header->version != BF_FORMAT_VERSION)
 		return "The format version is unknown.";
-	if (bf_scheme_name((BfScheme) header->scheme) == NULL)
+	if (format->scheme != 0 ? header->scheme != format->scheme :
+		bf_scheme_name((BfScheme) header->scheme) == NULL)
 		return "The hash scheme is unknown.";
 	if (header->flags != 0)
 		return "Reserved flags are set.";

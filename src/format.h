@@ -22,7 +22,8 @@ typedef enum BfKind
 	BF_KIND_ANY = 0,			/* asks a check to accept every kind */
 	BF_KIND_BLOOM = 1,
 	BF_KIND_COUNTING_BLOOM = 2,
-	BF_KIND_SCALABLE_BLOOM = 3
+	BF_KIND_SCALABLE_BLOOM = 3,
+	BF_KIND_CUCKOO_FILTER = 4
 } BfKind;
 
 /*
@@ -67,6 +68,7 @@ StaticAssertDecl(BF_HEADER_SIZE == 64, "the filter header must have 64 bytes");
 typedef struct BfFormat
 {
 	const char *type_name;
+	BfScheme	scheme;			/* the kind's only one; 0: the user chooses */
 	const char *(*check_header) (const BfFilter *header);
 
 	/* of a payload that begins with fields, otherwise NULL */

@@ -289,6 +289,8 @@ bf_hash_decimal(BfScheme scheme, uint64 number)
 	else if (length == 16)
 		second = murmur_mix(second);
 	first = murmur_mix(first);
+	if (scheme == BF_SCHEME_MURMUR64A_SEED0)
+		return (BfHash) {murmur_short(length, 0, first, second), 0};
 	hash.h1 = murmur_short(length, BF_MURMUR_SEED, first, second);
 	hash.h2 = murmur_short(length, hash.h1, first, second);
 	return hash;
@@ -299,10 +301,12 @@ bf_hash(BfScheme scheme, const void *key, size_t length)
 {
 	if (scheme == BF_SCHEME_FNV1A)
 		return fnv1a_pair(key, length);
+	if (scheme == BF_SCHEME_MURMUR64A_SEED0)
+		return (BfHash) {murmur64a(key, length, 0), 0};
 	return murmur_pair((const uint8 *) key, length);
 }
 
-/* The name that users type and bloom_info shows; NULL for an unknown id. */
+/* The name that users type and bloom_info shows; NULL for what they cannot choose. */
 const char *
 bf_scheme_name(BfScheme scheme)
 {
@@ -312,6 +316,8 @@ bf_scheme_name(BfScheme scheme)
 			return "murmur64a";
 		case BF_SCHEME_FNV1A:
 			return "fnv1a";
+		case BF_SCHEME_MURMUR64A_SEED0:
+			break;
 	}
 	return NULL;
 }

@@ -48,9 +48,11 @@ static double
 full_fpr(uint32 bucket_size, uint32 fingerprint_bits)
 {
 	double		fingerprints = ldexp(1.0, (int) fingerprint_bits) - 1.0;
+	double		fpr;
 
 	/* a rate is below 1; 128 and more slots of 8 bits would make it more */
-	return Min(2.0 * bucket_size, fingerprints - 1.0) / fingerprints;
+	fpr = Min(2.0 * bucket_size, fingerprints - 1.0) / fingerprints;
+	return fpr;
 }
 
 /*
@@ -92,6 +94,7 @@ cuckoo_check_header(const BfFilter *header)
 	uint32		bucket_size = bf_cuckoo_bucket_size(header);
 	uint32		fingerprint_bits = bf_cuckoo_fingerprint_bits(header);
 	uint32		expansion = bf_cuckoo_expansion(header);
+	double		fpr = full_fpr(bucket_size, fingerprint_bits);
 
 	if (header->hashes != 2)
 		return "The number of hashes is not 2.";
@@ -111,7 +114,8 @@ cuckoo_check_header(const BfFilter *header)
 		return "The number of buckets is not that of the capacity.";
 	if (header->extra[1] > PG_INT64_MAX)
 		return "The number of removed keys is out of range.";
-	if (header->fpr != full_fpr(bucket_size, fingerprint_bits))
+	/* one division of integers, so exact on every machine */
+	if (header->fpr != fpr)
 		return "The false positive rate is not that of the fingerprints.";
 	if (header->bits != total_bits(header))
 		return "The number of bits is not that of the sub-filters.";

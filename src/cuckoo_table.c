@@ -12,8 +12,8 @@
  */
 #include "cuckoo_table.h"
 
-/* Buckets between two looks whether the query was cancelled. */
-#define BF_BUCKETS_PER_INTERRUPT_CHECK	65536
+/* Slots between two looks whether the query was cancelled. */
+#define BF_SLOTS_PER_INTERRUPT_CHECK	65536
 
 /* Count the slots that are not free anew. */
 uint64
@@ -25,7 +25,7 @@ bf_cuckoo_used_slots(const BfFilter *filter)
 
 	for (uint64 i = 0; i < slots; i++)
 	{
-		if (i % BF_BUCKETS_PER_INTERRUPT_CHECK == 0)
+		if (i % BF_SLOTS_PER_INTERRUPT_CHECK == 0)
 			BF_CHECK_FOR_INTERRUPTS();
 		used += bf_cuckoo_get_slot(&filter->payload[i * width], width) != BF_FREE_SLOT;
 	}
@@ -200,8 +200,8 @@ grow(BfFilter *filter)
 
 /*
  * Insert a fingerprint into the sub-filters up to a number, newest first, and
- * into a new one if need be.  NULL, with nothing changed but perhaps its size,
- * when no sub-filter has a place for it.
+ * into a new one if need be.  NULL, with nothing changed, when no sub-filter has a
+ * place for it: a new one always has.
  */
 BfFilter *
 bf_cuckoo_insert(BfFilter *filter, BfCuckooPlace place, uint32 up_to)
@@ -268,8 +268,7 @@ empty_into_older(BfFilter *filter, const BfSubFilter *sub)
 		uint8	   *slot = bf_cuckoo_bucket(filter, sub, number);
 		uint8	   *end = slot + bf_cuckoo_bucket_bytes(filter);
 
-		if (number % BF_BUCKETS_PER_INTERRUPT_CHECK == 0)
-			BF_CHECK_FOR_INTERRUPTS();
+		BF_CHECK_FOR_INTERRUPTS();
 		for (; slot < end; slot += width)
 		{
 			BfCuckooPlace place = bf_cuckoo_place(number, bf_cuckoo_get_slot(slot, width));
@@ -373,8 +372,7 @@ bf_cuckoo_unite(BfFilter *target, const BfFilter *source)
 			const uint8 *slot = bf_cuckoo_bucket(source, &sub, number);
 			const uint8 *end = slot + bf_cuckoo_bucket_bytes(source);
 
-			if (number % BF_BUCKETS_PER_INTERRUPT_CHECK == 0)
-				BF_CHECK_FOR_INTERRUPTS();
+			BF_CHECK_FOR_INTERRUPTS();
 			for (; slot < end; slot += width)
 			{
 				BfCuckooPlace place = bf_cuckoo_place(number, bf_cuckoo_get_slot(slot, width));

@@ -27,4 +27,11 @@ INSERT INTO samples VALUES
 	('scalable_bloom', 'one layer', $$(SELECT scalable_bloom_agg('user:' || n, 1000, 0.01) FROM generate_series(1, 500) n)$$,
 		$$ARRAY(SELECT 'user:' || n FROM generate_series(1, 500) n)$$, 'value @> key'),
 	('scalable_bloom', 'many layers', $$(SELECT scalable_bloom_agg('key:' || n, 100, 0.001) FROM generate_series(1, 100000) n)$$,
-		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 100000) n)$$, 'value @> key');
+		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 100000) n)$$, 'value @> key'),
+
+	('cuckoo_filter', 'empty', 'cuckoo_create(1000)', 'ARRAY[]::text[]', 'value @> key'),
+	('cuckoo_filter', '8 bits, sub-filters', $$(SELECT cuckoo_agg('key:' || n, 1000) FROM generate_series(1, 5000) n)$$,
+		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 5000) n)$$, 'value @> key'),
+	('cuckoo_filter', '16 bits, some removed', $$(SELECT cuckoo_remove_all(cuckoo_add_all(cuckoo_create(2000, 4, 16, 500), ARRAY(SELECT 'key:' || n FROM generate_series(1, 1000) n)),
+		ARRAY(SELECT 'key:' || n FROM generate_series(1, 500) n)))$$,
+		$$ARRAY(SELECT 'key:' || n FROM generate_series(501, 1000) n)$$, 'value @> key AND cuckoo_key_count(value, key) >= 1');

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "bits.h"
 #include "bloom.h"
 #include "counting.h"
 #include "cuckoo.h"
@@ -50,7 +51,7 @@ bf_filter_copy(const BfFilter *filter)
 	size_t		size = (size_t) bf_format_size(filter);
 	BfFilter   *copy = (BfFilter *) palloc(size);
 
-	memcpy(copy, filter, size);
+	bf_bytes_copy(copy, filter, size);
 	return copy;
 }
 

@@ -5,9 +5,11 @@
 -- build        the expression that makes it
 -- keys         the expression, of type text[], of keys that it must know
 -- knows        the expression that says so of one of them: of value and key
+-- test/t/020_hostile_input.pl damages those of up to 300 bytes, in all places.
 CREATE TABLE samples (type text, name text, build text, keys text, knows text, PRIMARY KEY (type, name));
 
 INSERT INTO samples VALUES
+	('bloom', 'small', 'bloom_add_all(bloom_create_with_params(100, 3), ARRAY[1, 2, 3])', '''{1,2,3}''::text[]', 'value @> key'),
 	('bloom', 'empty', 'bloom_create(1000)', 'ARRAY[]::text[]', 'value @> key'),
 	('bloom', 'one bit', 'bloom_create_with_params(1, 1)', 'ARRAY[]::text[]', 'value @> key'),
 	('bloom', 'texts', $$(SELECT bloom_agg('user:' || n, 1000, 0.01) FROM generate_series(1, 1000) n)$$,
@@ -17,18 +19,21 @@ INSERT INTO samples VALUES
 	('bloom', '4 MB', $$(SELECT bloom_agg('key:' || n, 2500000, 0.001) FROM generate_series(1, 20000) n)$$,
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 20000) n)$$, 'value @> key'),
 
+	('counting_bloom', 'small', 'bloom_add_all(counting_bloom_create_with_params(30, 3), ARRAY[1, 2, 2, 3])', '''{1,2,3}''::text[]', 'value @> key'),
 	('counting_bloom', 'empty', 'counting_bloom_create(1000)', 'ARRAY[]::text[]', 'value @> key'),
 	('counting_bloom', 'texts', $$(SELECT counting_bloom_agg('user:' || n % 500, 1000, 0.01) FROM generate_series(1, 1000) n)$$,
 		$$ARRAY(SELECT 'user:' || n FROM generate_series(0, 499) n)$$, 'value @> key AND bloom_key_count(value, key) >= 2'),
 	('counting_bloom', '8 bits, 1 MB', $$(SELECT counting_bloom_agg('key:' || n, counting_bloom_create(100000, 0.01, 8)) FROM generate_series(1, 20000) n)$$,
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 20000) n)$$, 'value @> key'),
 
+	('scalable_bloom', 'small', 'bloom_add_all(scalable_bloom_create(2, 0.1), ARRAY[1, 2, 3, 4])', '''{1,2,3,4}''::text[]', 'value @> key'),
 	('scalable_bloom', 'empty', 'scalable_bloom_create(1000)', 'ARRAY[]::text[]', 'value @> key'),
 	('scalable_bloom', 'one layer', $$(SELECT scalable_bloom_agg('user:' || n, 1000, 0.01) FROM generate_series(1, 500) n)$$,
 		$$ARRAY(SELECT 'user:' || n FROM generate_series(1, 500) n)$$, 'value @> key'),
 	('scalable_bloom', 'many layers', $$(SELECT scalable_bloom_agg('key:' || n, 100, 0.001) FROM generate_series(1, 100000) n)$$,
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 100000) n)$$, 'value @> key'),
 
+	('cuckoo_filter', 'small', 'cuckoo_add_all(cuckoo_create(4, expansion => 2), ARRAY[1, 2, 3, 3, 4, 5])', '''{1,2,3,4,5}''::text[]', 'value @> key'),
 	('cuckoo_filter', 'empty', 'cuckoo_create(1000)', 'ARRAY[]::text[]', 'value @> key'),
 	('cuckoo_filter', '8 bits, sub-filters', $$(SELECT cuckoo_agg('key:' || n, 1000) FROM generate_series(1, 5000) n)$$,
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 5000) n)$$, 'value @> key'),

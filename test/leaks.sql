@@ -124,7 +124,7 @@ BEGIN
 	FOR i IN 1 .. %s LOOP
 		BEGIN
 			f := CASE WHEN i %% 100 = 0 THEN convert_from('\x80', 'UTF8')::%1$I ELSE %3$s END;
-		EXCEPTION WHEN data_exception THEN
+		EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
 			NULL;
 		END;
 		IF i = %2$s / 10 THEN

@@ -33,9 +33,9 @@ INSERT INTO samples VALUES
 	('scalable_bloom', 'many layers', $$(SELECT scalable_bloom_agg('key:' || n, 100, 0.001) FROM generate_series(1, 100000) n)$$,
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 100000) n)$$, 'value @> key'),
 
-	('cuckoo_filter', 'small', 'cuckoo_add_all(cuckoo_create(4, expansion => 2), ARRAY[1, 2, 3, 3, 4, 5])', '''{1,2,3,4,5}''::text[]', 'value @> key'),
+	('cuckoo_filter', 'small', 'cuckoo_add_all(cuckoo_create(64, 4), ARRAY[1, 2, 3, 3, 4, 5])', '''{1,2,3,4,5}''::text[]', 'value @> key'),
 	('cuckoo_filter', 'empty', 'cuckoo_create(1000)', 'ARRAY[]::text[]', 'value @> key'),
-	('cuckoo_filter', '8 bits, sub-filters', $$(SELECT cuckoo_agg('key:' || n, 1000) FROM generate_series(1, 5000) n)$$,
+	('cuckoo_filter', 'texts', $$(SELECT cuckoo_agg('key:' || n, 1000) FROM generate_series(1, 5000) n)$$,
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 5000) n)$$, 'value @> key'),
 	('cuckoo_filter', '16 bits, some removed', $$(SELECT cuckoo_remove_all(cuckoo_add_all(cuckoo_create(2000, 4, 16, 500), ARRAY(SELECT 'key:' || n FROM generate_series(1, 1000) n)),
 		ARRAY(SELECT 'key:' || n FROM generate_series(1, 500) n)))$$,

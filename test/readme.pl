@@ -2,17 +2,25 @@
 # Run every ```sql block of a Markdown file in order in one database, and
 # compare what psql prints with the ```text block that follows, if one does.
 #
-#   readme.pl FILE [--write] -- psql and its arguments
+#   readme.pl FILE [--tag TAG] [--replace TEXT=OTHER] [--write] -- psql and its arguments
 #
 # Prints TAP; --write puts the real output into the file instead, for review.
+# With a tag, the blocks that begin with ```sql TAG are run instead; a text in
+# them can be replaced by what it is in the test, and back in what it prints.
 use strict;
 use warnings;
 
 use IPC::Open2;
 
 my $file = shift @ARGV;
-my $write = @ARGV && $ARGV[0] eq '--write' ? shift @ARGV : undef;
-shift @ARGV if @ARGV && $ARGV[0] eq '--';
+my ($write, $tag, %replace) = (0, '');
+while (@ARGV && (my $option = shift @ARGV) ne '--')
+{
+	if ($option eq '--write') { $write = 1; }
+	elsif ($option eq '--tag') { $tag = ' ' . shift @ARGV; }
+	elsif ($option eq '--replace') { my ($text, $other) = split /=/, shift @ARGV; $replace{$text} = $other; }
+	else { die "unknown option $option\n"; }
+}
 my @psql = (@ARGV, '-X', '-q', '-v', 'ON_ERROR_STOP=0');
 
 open my $in, '<:encoding(UTF-8)', $file or die "$file: $!";
@@ -49,7 +57,7 @@ my @written;
 for (my $i = 0; $i < @lines; $i++)
 {
 	push @written, $lines[$i];
-	next unless $lines[$i] =~ /^```sql\s*$/;
+	next unless $lines[$i] =~ /^```sql\Q$tag\E\s*$/;
 
 	my ($start, $sql) = ($i + 1, '');
 	while ($lines[++$i] !~ /^```\s*$/)
@@ -59,7 +67,9 @@ for (my $i = 0; $i < @lines; $i++)
 	}
 	push @written, $lines[$i];
 
+	$sql =~ s/\Q$_\E/$replace{$_}/g for keys %replace;
 	my $result = run_block($sql);
+	$result =~ s/\Q$replace{$_}\E/$_/g for keys %replace;
 	my $expected;
 	my $next = $i + 1;
 	$next++ while $next < @lines && $lines[$next] =~ /^\s*$/;

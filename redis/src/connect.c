@@ -60,7 +60,8 @@ create_sane_array(const redisReadTask *task, BfRedisCount elements)
 
 /*
  * The options of the user's mapping, of the public one, or none: a server
- * without passwords needs no mapping.  *hash is its catalog hash or 0.
+ * without passwords needs no mapping.  *hash is the catalog hash of an own
+ * mapping, or 0 when one may yet come first.
  */
 List *
 bf_connect_mapping(Oid server, Oid user, uint32 *hash)
@@ -82,8 +83,9 @@ bf_connect_mapping(Oid server, Oid user, uint32 *hash)
 		options = SysCacheGetAttr(USERMAPPINGUSERSERVER, tuple,
 								  Anum_pg_user_mapping_umoptions, &is_null);
 		list = is_null ? NIL : untransformRelOptions(options);
-		*hash = GetSysCacheHashValue1(USERMAPPINGOID,
-									  ObjectIdGetDatum(((Form_pg_user_mapping) GETSTRUCT(tuple))->oid));
+		if (OidIsValid(users[i]))
+			*hash = GetSysCacheHashValue1(USERMAPPINGOID,
+										  ObjectIdGetDatum(((Form_pg_user_mapping) GETSTRUCT(tuple))->oid));
 		ReleaseSysCache(tuple);
 		return list;
 	}

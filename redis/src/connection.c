@@ -97,7 +97,7 @@ mark_outdated(Datum argument, int cache, uint32 hash)
 		if (hash == 0 ||
 			(cache == FOREIGNSERVEROID && connection->server_hash == hash) ||
 			(cache == USERMAPPINGOID && connection->mapping_hash == hash) ||
-			/* it may be a mapping where there was none */
+			/* it may be an own mapping where there was none */
 			(cache == USERMAPPINGOID && connection->mapping_hash == 0))
 			connection->outdated = true;
 	}

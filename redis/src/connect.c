@@ -140,21 +140,26 @@ bf_connect_wait(int fd, int events, TimestampTz deadline, const char **problem)
 
 #ifdef BF_WITH_TLS
 
-/* OpenSSL's account of the last failure. */
-static const char *
-tls_problem(const SSL *session)
+/* OpenSSL's account of the last failure of this session, or of none yet. */
+const char *
+bf_connect_tls_problem(const SSL *session)
 {
 	static char problem[256];
 	long		verified = session != NULL ? SSL_get_verify_result(session) : X509_V_OK;
 	unsigned long error = ERR_get_error();
+	const char *reason = ERR_reason_error_string(error);
+
+	/* version 3 has no text for errors of the system */
+	if (reason == NULL)
+		reason = strerror(ERR_GET_REASON(error));
 
 	if (verified != X509_V_OK)
 		snprintf(problem, sizeof(problem), "The certificate of the server was refused: %s.",
 				 X509_verify_cert_error_string(verified));
 	else if (error != 0)
-		snprintf(problem, sizeof(problem), "TLS: %s.", ERR_reason_error_string(error));
+		snprintf(problem, sizeof(problem), "TLS: %s.", reason);
 	else
-		strlcpy(problem, "The server ended the TLS handshake.", sizeof(problem));
+		strlcpy(problem, "The server ended the TLS session.", sizeof(problem));
 	return problem;
 }
 
@@ -197,7 +202,7 @@ create_session(const BfRedisServerOptions *options, const char **problem)
 		SSL_set_verify(session, SSL_VERIFY_PEER, NULL);
 	else
 	{
-		*problem = tls_problem(NULL);
+		*problem = bf_connect_tls_problem(NULL);
 		if (failed != NULL)
 			*problem = psprintf("Cannot use %s. %s", failed, *problem);
 		SSL_free(session);
@@ -219,7 +224,7 @@ start_tls(redisContext *context, const BfRedisServerOptions *options,
 	/* hiredis makes the first step and frees the session with its context */
 	if (redisInitiateSSL(context, session) != REDIS_OK)
 	{
-		*problem = tls_problem(session);
+		*problem = bf_connect_tls_problem(session);
 		SSL_free(session);
 		return false;
 	}
@@ -235,7 +240,7 @@ start_tls(redisContext *context, const BfRedisServerOptions *options,
 		reason = SSL_get_error(session, result);
 		if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE)
 		{
-			*problem = tls_problem(session);
+			*problem = bf_connect_tls_problem(session);
 			return false;
 		}
 		if (!bf_connect_wait(context->fd, reason == SSL_ERROR_WANT_READ ?

@@ -169,10 +169,9 @@ hiredis_problem(const BfConnection *connection)
 		return "The reply has more parts than any that was asked for.";
 #ifdef BF_WITH_TLS
 	if (context->err == REDIS_ERR_IO && ERR_peek_error() != 0)
-		snprintf(problem, sizeof(problem), "TLS: %s.", ERR_reason_error_string(ERR_get_error()));
-	else
+		return bf_connect_tls_problem(NULL);
 #endif
-		strlcpy(problem, context->errstr, sizeof(problem));
+	strlcpy(problem, context->errstr, sizeof(problem));
 	return problem;
 }
 

@@ -68,7 +68,8 @@ sub run
 		tls_cert => "$folder/server.key", tls_key => "$folder/server.key");
 	$refused->('tls_nokey', 'Cannot use tls_key\. TLS: .*mismatch', 'the key of another certificate', %tls,
 		tls_cert => $server->tls_file('client.crt'), tls_key => $server->tls_file('server.key'));
-	$refused->('tls_plain', '(TLS: |The server ended)', 'a port that does not speak TLS', %tls, port => $server->port);
+	$refused->('tls_plain', '(TLS: |The server ended|The server did not answer in time)', 'a port that does not speak TLS',
+		%tls, port => $server->port, connect_timeout => 500);
 
 	my $peer = ScriptedPeer->new([ ['stall'] ]);
 	$refused->('tls_stalled', 'The server did not answer in time', 'a handshake that does not end', %tls, port => $peer->port, connect_timeout => 300);

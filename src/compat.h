@@ -103,6 +103,14 @@
 	 exec_rt_fetch((result)->ri_RangeTableIndex, estate)->checkAsUser)
 #define bf_server_aclcheck(server, role, mode)	pg_foreign_server_aclcheck(server, role, mode)
 #endif
+/* where EXPLAIN's state, and what prints it, are declared */
+#if PG_VERSION_NUM >= 180000
+#define BF_EXPLAIN_STATE_HEADER		"commands/explain_state.h"
+#define BF_EXPLAIN_FORMAT_HEADER	"commands/explain_format.h"
+#else
+#define BF_EXPLAIN_STATE_HEADER		"commands/explain.h"
+#define BF_EXPLAIN_FORMAT_HEADER	"commands/explain.h"
+#endif
 #endif
 
 /* A harness has no server that could ask it to stop. */

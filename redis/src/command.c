@@ -90,7 +90,7 @@ bf_receive(BfConnection *connection, const char *command, const char *key, int t
 
 	bf_redis_check_reply(reply, bf_connection_name(connection), command, key);
 	if (reply->type != type)
-		bf_redis_bad_reply(bf_connection_name(connection), command, type_name(type));
+		bf_connection_bad_reply(connection, command, type_name(type));
 	return reply;
 }
 
@@ -102,7 +102,7 @@ receive_word(BfConnection *connection, const char *command, const char *key,
 	const redisReply *reply = bf_receive(connection, command, key, REDIS_REPLY_STATUS);
 
 	if (strcmp(reply->str, word) != 0)
-		bf_redis_bad_reply(bf_connection_name(connection), command,
+		bf_connection_bad_reply(connection, command,
 						   psprintf("\"%s\"", word));
 	return reply;
 }
@@ -128,7 +128,7 @@ bf_receive_exec(BfConnection *connection, const char *command, const char *key,
 	const redisReply *reply = bf_receive(connection, command, key, REDIS_REPLY_ARRAY);
 
 	if (reply->elements != elements)
-		bf_redis_bad_reply(bf_connection_name(connection), command,
+		bf_connection_bad_reply(connection, command,
 						   psprintf("%zu replies", elements));
 	return reply;
 }
@@ -141,9 +141,9 @@ bf_check_element(BfConnection *connection, const redisReply *array, size_t numbe
 	const redisReply *element;
 
 	if (number >= array->elements)
-		bf_redis_bad_reply(bf_connection_name(connection), command, "more replies");
+		bf_connection_bad_reply(connection, command, "more replies");
 	element = array->element[number];
 	bf_redis_check_reply(element, bf_connection_name(connection), command, key);
 	if (element->type != type)
-		bf_redis_bad_reply(bf_connection_name(connection), command, type_name(type));
+		bf_connection_bad_reply(connection, command, type_name(type));
 }

@@ -25,24 +25,43 @@
 #include "utils/timestamp.h"
 
 /*
- * More elements than any reply we ask for has.  The parser allocates for as
- * many as an array announces, before it has seen one.
+ * More elements than any reply we ask for has, in all its arrays together, and
+ * arrays deeper than any are.  The parser allocates for as many elements as an
+ * array announces, before it has seen one, and a few bytes make an element of a
+ * hundred; what it has parsed it frees by recursion.
  */
 #define MAX_ELEMENTS	1000000
+#define MAX_DEPTH		4
 
 static redisReplyObjectFunctions reply_functions;
 static void *(*create_array) (const redisReadTask *, BfRedisCount);
 
-/* As hiredis does it, for arrays of a sane length; NULL is "out of memory". */
+/* As hiredis does it, for arrays of a sane size; NULL is "out of memory". */
 static void *
 create_sane_array(const redisReadTask *task, BfRedisCount elements)
 {
-	return elements > MAX_ELEMENTS ? NULL : create_array(task, elements);
+	BfReplySize *size = (BfReplySize *) task->privdata;
+	int			depth = 1;
+
+	if (task->parent == NULL)
+		size->elements = 0;
+	for (const redisReadTask *above = task->parent; above != NULL; above = above->parent)
+		depth++;
+	/* maps, sets and pushes are of a protocol that nobody asked for */
+	if (task->type != REDIS_REPLY_ARRAY || depth > MAX_DEPTH ||
+		(size_t) elements > MAX_ELEMENTS - size->elements)
+	{
+		size->excessive = true;
+		return NULL;
+	}
+	size->elements += (size_t) elements;
+	return create_array(task, elements);
 }
 
 /*
  * The options of the user's mapping, of the public one, or none: a server
- * without passwords needs no mapping.  *hash is its catalog hash or 0.
+ * without passwords needs no mapping.  *hash is the catalog hash of an own
+ * mapping, or 0 when one may yet come first.
  */
 List *
 bf_connect_mapping(Oid server, Oid user, uint32 *hash)
@@ -64,8 +83,9 @@ bf_connect_mapping(Oid server, Oid user, uint32 *hash)
 		options = SysCacheGetAttr(USERMAPPINGUSERSERVER, tuple,
 								  Anum_pg_user_mapping_umoptions, &is_null);
 		list = is_null ? NIL : untransformRelOptions(options);
-		*hash = GetSysCacheHashValue1(USERMAPPINGOID,
-									  ObjectIdGetDatum(((Form_pg_user_mapping) GETSTRUCT(tuple))->oid));
+		if (OidIsValid(users[i]))
+			*hash = GetSysCacheHashValue1(USERMAPPINGOID,
+										  ObjectIdGetDatum(((Form_pg_user_mapping) GETSTRUCT(tuple))->oid));
 		ReleaseSysCache(tuple);
 		return list;
 	}
@@ -81,9 +101,12 @@ bf_connect_describe(const char *name, const BfRedisServerOptions *options)
 	return psprintf("\"%s\" (%s:%d)", name, options->host, options->port);
 }
 
-/* Wait for the socket; false when the deadline has passed. */
-static bool
-wait_until(int fd, int events, TimestampTz deadline)
+/*
+ * Wait until the socket can be read or written.  False when the deadline has
+ * passed, or when an interrupt came that may not be processed here.
+ */
+bool
+bf_connect_wait(int fd, int events, TimestampTz deadline, const char **problem)
 {
 	for (;;)
 	{
@@ -91,7 +114,10 @@ wait_until(int fd, int events, TimestampTz deadline)
 		int			happened;
 
 		if (timeout <= 0)
+		{
+			*problem = "The server did not answer in time.";
 			return false;
+		}
 		happened = WaitLatchOrSocket(MyLatch,
 									 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT | events,
 									 fd, timeout, PG_WAIT_EXTENSION);
@@ -99,6 +125,13 @@ wait_until(int fd, int events, TimestampTz deadline)
 		{
 			ResetLatch(MyLatch);
 			CHECK_FOR_INTERRUPTS();
+			if (InterruptHoldoffCount > 0 && (QueryCancelPending || ProcDiePending))
+			{
+				/* whoever holds interrupts off wants to see them later */
+				SetLatch(MyLatch);
+				*problem = "The wait was canceled.";
+				return false;
+			}
 		}
 		if (happened & events)
 			return true;
@@ -107,21 +140,26 @@ wait_until(int fd, int events, TimestampTz deadline)
 
 #ifdef BF_WITH_TLS
 
-/* OpenSSL's account of the last failure. */
-static const char *
-tls_problem(const SSL *session)
+/* OpenSSL's account of the last failure of this session, or of none yet. */
+const char *
+bf_connect_tls_problem(const SSL *session)
 {
 	static char problem[256];
 	long		verified = session != NULL ? SSL_get_verify_result(session) : X509_V_OK;
 	unsigned long error = ERR_get_error();
+	const char *reason = ERR_reason_error_string(error);
+
+	/* version 3 has no text for errors of the system */
+	if (reason == NULL)
+		reason = strerror(ERR_GET_REASON(error));
 
 	if (verified != X509_V_OK)
 		snprintf(problem, sizeof(problem), "The certificate of the server was refused: %s.",
 				 X509_verify_cert_error_string(verified));
 	else if (error != 0)
-		snprintf(problem, sizeof(problem), "TLS: %s.", ERR_reason_error_string(error));
+		snprintf(problem, sizeof(problem), "TLS: %s.", reason);
 	else
-		strlcpy(problem, "The server ended the TLS handshake.", sizeof(problem));
+		strlcpy(problem, "The server ended the TLS session.", sizeof(problem));
 	return problem;
 }
 
@@ -131,21 +169,31 @@ create_session(const BfRedisServerOptions *options, const char **problem)
 {
 	SSL_CTX    *settings;
 	SSL		   *session = NULL;
+	const char *failed;			/* what cannot be used, while there is one */
 	unsigned char address[16];
 	bool		is_address = inet_pton(AF_INET, options->host, address) == 1 ||
 		inet_pton(AF_INET6, options->host, address) == 1;
 
 	ERR_clear_error();
 	settings = SSL_CTX_new(TLS_client_method());
-	if (settings != NULL &&
-		SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) == 1 &&
-		(options->tls_ca != NULL ?
-		 SSL_CTX_load_verify_locations(settings, options->tls_ca, NULL) :
-		 SSL_CTX_set_default_verify_paths(settings)) == 1 &&
-		(options->tls_cert == NULL ||
-		 (SSL_CTX_use_certificate_chain_file(settings, options->tls_cert) == 1 &&
-		  SSL_CTX_use_PrivateKey_file(settings, options->tls_key, SSL_FILETYPE_PEM) == 1)))
+	if (settings == NULL ||
+		SSL_CTX_set_min_proto_version(settings, TLS1_2_VERSION) != 1)
+		failed = "TLS 1.2";
+	else if ((options->tls_ca != NULL ?
+			  SSL_CTX_load_verify_locations(settings, options->tls_ca, NULL) :
+			  SSL_CTX_set_default_verify_paths(settings)) != 1)
+		failed = options->tls_ca != NULL ? "tls_ca" : "the system's certificates";
+	else if (options->tls_cert != NULL &&
+			 SSL_CTX_use_certificate_chain_file(settings, options->tls_cert) != 1)
+		failed = "tls_cert";
+	else if (options->tls_key != NULL &&
+			 SSL_CTX_use_PrivateKey_file(settings, options->tls_key, SSL_FILETYPE_PEM) != 1)
+		failed = "tls_key";
+	else
+	{
+		failed = NULL;
 		session = SSL_new(settings);
+	}
 	if (session != NULL &&
 		(is_address ?
 		 X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), options->host) == 1 :
@@ -154,7 +202,9 @@ create_session(const BfRedisServerOptions *options, const char **problem)
 		SSL_set_verify(session, SSL_VERIFY_PEER, NULL);
 	else
 	{
-		*problem = tls_problem(NULL);
+		*problem = bf_connect_tls_problem(NULL);
+		if (failed != NULL)
+			*problem = psprintf("Cannot use %s. %s", failed, *problem);
 		SSL_free(session);
 		session = NULL;
 	}
@@ -174,7 +224,8 @@ start_tls(redisContext *context, const BfRedisServerOptions *options,
 	/* hiredis makes the first step and frees the session with its context */
 	if (redisInitiateSSL(context, session) != REDIS_OK)
 	{
-		*problem = tls_problem(NULL);
+		*problem = bf_connect_tls_problem(session);
+		SSL_free(session);
 		return false;
 	}
 	while (!SSL_is_init_finished(session))
@@ -189,15 +240,12 @@ start_tls(redisContext *context, const BfRedisServerOptions *options,
 		reason = SSL_get_error(session, result);
 		if (reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE)
 		{
-			*problem = tls_problem(session);
+			*problem = bf_connect_tls_problem(session);
 			return false;
 		}
-		if (!wait_until(context->fd, reason == SSL_ERROR_WANT_READ ?
-						WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE, deadline))
-		{
-			*problem = "The TLS handshake did not end in time.";
+		if (!bf_connect_wait(context->fd, reason == SSL_ERROR_WANT_READ ?
+							 WL_SOCKET_READABLE : WL_SOCKET_WRITEABLE, deadline, problem))
 			return false;
-		}
 	}
 	return true;
 }
@@ -211,11 +259,8 @@ finish_connect(redisContext *context, TimestampTz deadline, const char **problem
 	int			error = 0;
 	socklen_t	length = sizeof(error);
 
-	if (!wait_until(context->fd, WL_SOCKET_CONNECTED, deadline))
-	{
-		*problem = "The server did not answer in time.";
+	if (!bf_connect_wait(context->fd, WL_SOCKET_CONNECTED, deadline, problem))
 		return false;
-	}
 	if (getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
 		error = errno;
 	if (error != 0)
@@ -232,10 +277,11 @@ finish_connect(redisContext *context, TimestampTz deadline, const char **problem
 
 /*
  * A context that is connected, or NULL with the problem.  Interrupts are
- * obeyed while waiting.
+ * obeyed while waiting.  size must live as long as the context.
  */
 redisContext *
-bf_connect_open(const BfRedisServerOptions *options, const char **problem)
+bf_connect_open(const BfRedisServerOptions *options, BfReplySize *size,
+				const char **problem)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 													   options->connect_timeout);
@@ -263,6 +309,8 @@ bf_connect_open(const BfRedisServerOptions *options, const char **problem)
 	create_array = reply_functions.createArray;
 	reply_functions.createArray = create_sane_array;
 	context->reader->fn = &reply_functions;
+	memset(size, 0, sizeof(*size));
+	context->reader->privdata = size;
 
 	PG_TRY();
 	{

@@ -13,9 +13,22 @@
 #include "options.h"
 #include "redis_compat.h"
 
+#include "datatype/timestamp.h"
+
+/* How much of a reply the parser has seen; it hangs on hiredis' reader. */
+typedef struct BfReplySize
+{
+	size_t		elements;		/* announced by its arrays */
+	bool		excessive;		/* it is none of ours */
+} BfReplySize;
+
 extern List *bf_connect_mapping(Oid server, Oid user, uint32 *hash);
 extern char *bf_connect_describe(const char *name, const BfRedisServerOptions *options);
+extern bool bf_connect_wait(int fd, int events, TimestampTz deadline, const char **problem);
+#ifdef BF_WITH_TLS
+extern const char *bf_connect_tls_problem(const SSL *session);
+#endif
 extern redisContext *bf_connect_open(const BfRedisServerOptions *options,
-									 const char **problem);
+									 BfReplySize *size, const char **problem);
 
 #endif							/* BF_REDIS_CONNECT_H */

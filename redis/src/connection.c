@@ -46,12 +46,14 @@ struct BfConnection
 	ConnectionKey key;			/* must be first */
 	redisContext *context;		/* NULL: not connected */
 	char	   *name;			/* for messages, in TopMemoryContext */
-	int			command_timeout;	/* milliseconds */
+	int			connect_timeout;	/* milliseconds */
+	int			command_timeout;
 	uint32		server_hash;	/* of the catalog entries it was made from */
 	uint32		mapping_hash;
-	bool		outdated;		/* they have changed */
+	bool		outdated;		/* they have changed: not to be used again */
 	int			outstanding;	/* replies to come */
-	uint64		received;		/* bytes since the last reply, roughly */
+	uint64		received;		/* bytes that are not yet a reply */
+	BfReplySize size;			/* of that reply, for the parser */
 	BfWork	   *work;			/* whose the outstanding replies are */
 	redisReply *reply;			/* handed out last */
 	TimestampTz last_used;
@@ -95,13 +97,16 @@ mark_outdated(Datum argument, int cache, uint32 hash)
 		if (hash == 0 ||
 			(cache == FOREIGNSERVEROID && connection->server_hash == hash) ||
 			(cache == USERMAPPINGOID && connection->mapping_hash == hash) ||
-			/* it may be a mapping where there was none */
+			/* it may be an own mapping where there was none */
 			(cache == USERMAPPINGOID && connection->mapping_hash == 0))
 			connection->outdated = true;
 	}
 }
 
-/* At the end of a transaction no work is under way. */
+/*
+ * At the end of a transaction no work is under way, and nobody looks at a reply
+ * any more, which may be large.
+ */
 static void
 drop_unusable(XactEvent event, void *argument)
 {
@@ -122,6 +127,9 @@ drop_unusable(XactEvent event, void *argument)
 	{
 		if (connection->outstanding > 0 || connection->outdated)
 			drop_connection(connection);
+		if (connection->reply != NULL)
+			freeReplyObject(connection->reply);
+		connection->reply = NULL;
 	}
 }
 
@@ -148,54 +156,22 @@ bf_connection_name(const BfConnection *connection)
 	return connection->name;
 }
 
-/*
- * Wait until the socket can be read or written.  False when the deadline has
- * passed, or when an interrupt came that may not be processed here.
- */
-static bool
-wait_for_socket(BfConnection *connection, int events, TimestampTz deadline,
-				const char **problem)
-{
-	for (;;)
-	{
-		long		timeout = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
-		int			happened;
-
-		if (timeout <= 0)
-		{
-			*problem = "The server did not answer in time.";
-			return false;
-		}
-		happened = WaitLatchOrSocket(MyLatch,
-									 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT | events,
-									 connection->context->fd, timeout, PG_WAIT_EXTENSION);
-		if (happened & WL_LATCH_SET)
-		{
-			ResetLatch(MyLatch);
-			CHECK_FOR_INTERRUPTS();
-			if (InterruptHoldoffCount > 0 && (QueryCancelPending || ProcDiePending))
-			{
-				/* whoever holds interrupts off wants to see them later */
-				SetLatch(MyLatch);
-				*problem = "The wait was canceled.";
-				return false;
-			}
-		}
-		if (happened & events)
-			return true;
-	}
-}
-
 /* What went wrong in hiredis, in memory that stays until the next call. */
 static const char *
-hiredis_problem(const redisContext *context)
+hiredis_problem(const BfConnection *connection)
 {
+	const redisContext *context = connection->context;
 	static char problem[256];
 
 	if (context->err == REDIS_ERR_EOF)
-		strlcpy(problem, "The server closed the connection.", sizeof(problem));
-	else
-		snprintf(problem, sizeof(problem), "%s", context->errstr);
+		return "The server closed the connection.";
+	if (connection->size.excessive)
+		return "The reply has more parts than any that was asked for.";
+#ifdef BF_WITH_TLS
+	if (context->err == REDIS_ERR_IO && ERR_peek_error() != 0)
+		return bf_connect_tls_problem(NULL);
+#endif
+	strlcpy(problem, context->errstr, sizeof(problem));
 	return problem;
 }
 
@@ -207,7 +183,7 @@ write_some(BfConnection *connection, bool *done, const char **problem)
 
 	if (redisBufferWrite(connection->context, &finished) != REDIS_OK)
 	{
-		*problem = hiredis_problem(connection->context);
+		*problem = hiredis_problem(connection);
 		return false;
 	}
 	*done = finished;
@@ -223,11 +199,13 @@ read_some(BfConnection *connection, redisReply **reply, const char **problem)
 {
 	redisContext *context = connection->context;
 	void	   *result = NULL;
+	size_t		before;
 
 	if (redisGetReplyFromReader(context, &result) == REDIS_OK && result == NULL &&
-		redisBufferRead(context) == REDIS_OK)
+		(before = context->reader->len, redisBufferRead(context)) == REDIS_OK)
 	{
-		connection->received = context->reader->len;
+		/* what is parsed of a long array has left the buffer */
+		connection->received += context->reader->len - before;
 		if (connection->received > BF_REDIS_MAX_REPLY)
 		{
 			*problem = "The reply is longer than any that was asked for.";
@@ -237,11 +215,13 @@ read_some(BfConnection *connection, redisReply **reply, const char **problem)
 	}
 	if (context->err != 0)
 	{
-		*problem = hiredis_problem(context);
+		*problem = hiredis_problem(connection);
 		if (result != NULL)
 			freeReplyObject(result);
 		return false;
 	}
+	if (result != NULL)
+		connection->received = context->reader->len - context->reader->pos;
 	*reply = (redisReply *) result;
 	return true;
 }
@@ -281,7 +261,7 @@ receive_reply(BfConnection *connection, int timeout_ms, const char **problem)
 		/* what is written now cannot have been answered before */
 		if (sent && !was_sent)
 			deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout_ms);
-		if (!wait_for_socket(connection,
+		if (!bf_connect_wait(connection->context->fd,
 							 sent ? WL_SOCKET_READABLE : WL_SOCKET_READABLE | WL_SOCKET_WRITEABLE,
 							 deadline, problem))
 			return NULL;
@@ -318,13 +298,15 @@ bf_connection_receive(BfConnection *connection, const char *command)
 }
 
 /*
- * The same without any error, for when none may be thrown: NULL with the
- * problem, and the connection is closed.
+ * The same for when no error may be thrown: the caller holds interrupts off, and
+ * NULL comes with the problem, and the connection is closed.  It takes no longer
+ * than limit_ms even where commands may.
  */
 const redisReply *
-bf_connection_try_receive(BfConnection *connection, const char **problem)
+bf_connection_try_receive(BfConnection *connection, int limit_ms, const char **problem)
 {
-	redisReply *reply = receive_reply(connection, connection->command_timeout, problem);
+	redisReply *reply = receive_reply(connection, Min(limit_ms, connection->command_timeout),
+									  problem);
 
 	if (reply == NULL)
 		drop_connection(connection);
@@ -358,7 +340,7 @@ bf_connection_try_send(BfConnection *connection, int nargs, const char *const *a
 	if (redisAppendCommandArgv(connection->context, nargs, (const char **) args,
 							   lengths) != REDIS_OK)
 	{
-		*problem = hiredis_problem(connection->context);
+		*problem = hiredis_problem(connection);
 		return false;
 	}
 	connection->outstanding++;
@@ -378,11 +360,26 @@ bf_connection_flush(BfConnection *connection, const char *command)
 		report_failure(connection, command, problem);
 }
 
+/*
+ * Report a reply that the command cannot have.  Whoever sent it may have
+ * answered something else, so nothing that follows is believed.
+ */
+void
+bf_connection_bad_reply(BfConnection *connection, const char *command, const char *expected)
+{
+	connection->outdated = true;
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+			 errmsg("unexpected reply of Redis server %s to %s", connection->name, command),
+			 errdetail("Expected %s.", expected)));
+}
+
 /* Whether a command can be sent and its reply will be the next one. */
 bool
 bf_connection_is_idle(const BfConnection *connection)
 {
-	return connection->context != NULL && connection->outstanding == 0;
+	return connection->context != NULL && connection->outstanding == 0 &&
+		!connection->outdated;
 }
 
 /* From now on outstanding replies are this work's. */
@@ -427,7 +424,7 @@ is_usable(BfConnection *connection)
 	if (redisAppendCommandArgv(connection->context, 1, &ping, &length) != REDIS_OK)
 		return false;
 	connection->outstanding++;
-	reply = receive_reply(connection, connection->command_timeout, &problem);
+	reply = receive_reply(connection, connection->connect_timeout, &problem);
 	return reply != NULL && reply->type == REDIS_REPLY_STATUS;
 }
 
@@ -471,6 +468,8 @@ introduce(BfConnection *connection, const BfRedisServerOptions *options)
 
 		if (reply == NULL)
 			report_failure(connection, steps[i], problem);
+		if (reply->type != REDIS_REPLY_STATUS && reply->type != REDIS_REPLY_ERROR)
+			bf_connection_bad_reply(connection, steps[i], "a status");
 		bf_redis_check_reply(reply, connection->name, steps[i], NULL);
 	}
 }
@@ -496,6 +495,7 @@ open_connection(BfConnection *connection)
 	if (connection->name != NULL)
 		pfree(connection->name);
 	connection->name = name;
+	connection->connect_timeout = options.connect_timeout;
 	connection->command_timeout = options.command_timeout;
 
 	if (!AcquireExternalFD())
@@ -506,7 +506,7 @@ open_connection(BfConnection *connection)
 				 errhint("Raise max_files_per_process.")));
 	PG_TRY();
 	{
-		connection->context = bf_connect_open(&options, &problem);
+		connection->context = bf_connect_open(&options, &connection->size, &problem);
 	}
 	PG_CATCH();
 	{
@@ -558,8 +558,15 @@ bf_connection_get(Oid server, Oid user)
 	{
 		BfWork	   *work = connection->work;
 
-		work->settle(work->argument);
-		bf_connection_end_work(work);
+		PG_TRY();
+		{
+			work->settle(work->argument);
+		}
+		PG_FINALLY();
+		{
+			bf_connection_end_work(work);
+		}
+		PG_END_TRY();
 	}
 	if (connection->context != NULL && !is_usable(connection))
 		drop_connection(connection);

@@ -30,7 +30,7 @@ typedef struct BfWork
 } BfWork;
 
 /* Replies that are larger than this much are not ours: dumps come in 16 MiB. */
-#define BF_REDIS_MAX_REPLY	(UINT64CONST(64) * 1024 * 1024)
+#define BF_REDIS_MAX_REPLY	(UINT64CONST(32) * 1024 * 1024)
 
 extern BfConnection *bf_connection_get(Oid server, Oid user);
 extern const char *bf_connection_name(const BfConnection *connection);
@@ -44,8 +44,10 @@ extern bool bf_connection_try_send(BfConnection *connection, int nargs,
 extern void bf_connection_flush(BfConnection *connection, const char *command);
 extern const redisReply *bf_connection_receive(BfConnection *connection,
 											   const char *command);
-extern const redisReply *bf_connection_try_receive(BfConnection *connection,
+extern const redisReply *bf_connection_try_receive(BfConnection *connection, int limit_ms,
 												   const char **problem);
+extern void bf_connection_bad_reply(BfConnection *connection, const char *command,
+									const char *expected) __attribute__((noreturn));
 
 extern void bf_connection_begin_work(BfConnection *connection, BfWork *work);
 extern void bf_connection_end_work(BfWork *work);

@@ -60,25 +60,26 @@ prepare_to_send(void)
 static int
 send_some(int first, int count, const char **problem)
 {
-	int			sent = 0;
 	int			done = 0;
 
-	for (; sent < count; sent++)
+	/* a connection that fails here answers nothing below either */
+	for (int i = 0; i < count; i++)
 	{
-		PendingDelete *entry = (PendingDelete *) list_nth(pending, first + sent);
+		PendingDelete *entry = (PendingDelete *) list_nth(pending, first + i);
 		const char *args[3] = {"CF.DEL", entry->filter, entry->data};
 		size_t		lengths[3] = {strlen(args[0]), strlen(args[1]), entry->length};
 
-		if (!bf_connection_try_send(entry->connection, 3, args, lengths, problem))
-			break;
+		(void) bf_connection_try_send(entry->connection, 3, args, lengths, problem);
 	}
-	for (int i = 0; i < sent; i++)
+	for (int i = 0; i < count; i++)
 	{
 		PendingDelete *entry = (PendingDelete *) list_nth(pending, first + i);
-		const redisReply *reply = bf_connection_try_receive(entry->connection, problem);
+		const redisReply *reply = bf_connection_try_receive(entry->connection, PG_INT32_MAX,
+															  problem);
 
+		/* other keys may be on other servers, and their replies are to be read */
 		if (reply == NULL)
-			break;
+			continue;
 		if (reply->type == REDIS_REPLY_INTEGER)
 			done++;
 		else

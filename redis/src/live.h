@@ -47,6 +47,7 @@ typedef struct BfLoad
 	int			sent[BF_LOAD_DEPTH];
 	int			nsent;
 	int64		acknowledged;	/* keys that are in the filter */
+	bool		failed;			/* some were lost */
 } BfLoad;
 
 extern const char *bf_live_module_type(BfRedisFormat format);

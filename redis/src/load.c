@@ -182,11 +182,22 @@ check_module_reply(BfLoad *load, const redisReply *reply, int nkeys)
 		else if (bf_redis_is_error(element))
 			error = element;
 		else
-			bf_redis_bad_reply(bf_connection_name(load->connection),
+			bf_connection_bad_reply(load->connection,
 							   bf_live_insert_command(load->options.format), "integers");
 	}
 	if (taken != nkeys)
 		report_rejected(load, error, load->acknowledged + taken, load->acknowledged + nkeys);
+}
+
+/* The same for a bitmap: the old value of each bit. */
+static void
+check_bitmap_reply(BfLoad *load, const redisReply *reply, int nkeys)
+{
+	if (reply->elements != (size_t) nkeys * load->options.geometry.hashes)
+		bf_connection_bad_reply(load->connection, "BITFIELD", "one reply for each bit");
+	for (size_t i = 0; i < reply->elements; i++)
+		bf_check_element(load->connection, reply, i, "BITFIELD", load->options.key,
+						 REDIS_REPLY_INTEGER);
 }
 
 /* Receive what the oldest batch was answered. */
@@ -201,8 +212,8 @@ receive_batch(BfLoad *load)
 	reply = bf_receive(load->connection, name, options->key, REDIS_REPLY_ARRAY);
 	if (options->format != BF_REDIS_BITMAP)
 		check_module_reply(load, reply, nkeys);
-	else if (reply->elements != (size_t) nkeys * options->geometry.hashes)
-		bf_redis_bad_reply(bf_connection_name(load->connection), name, "one reply for each bit");
+	else
+		check_bitmap_reply(load, reply, nkeys);
 	if (options->ttl != 0)
 		(void) bf_receive(load->connection, "PEXPIRE", options->key, REDIS_REPLY_INTEGER);
 
@@ -310,15 +321,31 @@ send_batch(BfLoad *load)
 	bf_connection_flush(load->connection, bf_live_insert_command(load->options.format));
 }
 
-/* Send everything and receive all replies: then the connection is free. */
+/*
+ * Send everything and receive all replies: then the connection is free.  It may
+ * be another statement that wants it, whose error is caught somewhere; the load
+ * must not go on then as if its keys had arrived.
+ */
 static void
 settle_load(void *argument)
 {
 	BfLoad	   *load = (BfLoad *) argument;
 
+	load->failed = true;
 	send_batch(load);
 	while (load->nsent > 0)
 		receive_batch(load);
+	load->failed = false;
+}
+
+static void
+check_not_failed(const BfLoad *load)
+{
+	if (load->failed)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("cannot go on filling filter \"%s\"", load->options.key),
+				 errdetail("An error of an earlier command was caught, and some keys are not in the filter.")));
 }
 
 /* The memory of an aborted statement goes: its work must not stay behind. */
@@ -367,6 +394,7 @@ bf_load_add(BfLoad *load, const char *data, size_t length)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("key of %zu bytes is too long for Redis", length),
 				 errdetail("An argument of a command has at most %d bytes.", MAX_KEY_BYTES)));
+	check_not_failed(load);
 	if (load->nkeys == batch_size(load) ||
 		(load->nkeys > 0 && load->bytes.len + length > BATCH_BYTES))
 		send_batch(load);
@@ -378,6 +406,7 @@ bf_load_add(BfLoad *load, const char *data, size_t length)
 void
 bf_load_end(BfLoad *load)
 {
+	check_not_failed(load);
 	if (load->nkeys > 0 || load->work.connection != NULL)
 		settle_load(load);
 	bf_connection_end_work(&load->work);

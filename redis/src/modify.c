@@ -11,7 +11,8 @@
 #include "table.h"
 
 #include "access/table.h"
-#include "commands/explain.h"
+#include BF_EXPLAIN_FORMAT_HEADER
+#include BF_EXPLAIN_STATE_HEADER
 #include "deletes.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"

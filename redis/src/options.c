@@ -12,6 +12,7 @@
 #include "options.h"
 
 #include <math.h>
+#include <sys/un.h>
 
 #include "access/reloptions.h"
 #include "catalog/pg_authid.h"
@@ -208,7 +209,14 @@ bf_redis_get_server_options(List *server_options, List *mapping_options,
 		else if (strcmp(name, "port") == 0)
 			options->port = (int) get_integer(option, 1, 65535);
 		else if (strcmp(name, "socket") == 0)
+		{
 			options->socket = get_nonempty(option);
+			/* hiredis would take the beginning of a longer one */
+			if (strlen(options->socket) >= sizeof(((struct sockaddr_un *) NULL)->sun_path))
+				refuse_value(name, options->socket,
+							 psprintf("A path of a socket has at most %zu bytes.",
+									  sizeof(((struct sockaddr_un *) NULL)->sun_path) - 1));
+		}
 		else if (strcmp(name, "dbname") == 0)
 			options->dbname = (int) get_integer(option, 0, PG_INT32_MAX);
 		else if (strcmp(name, "connect_timeout") == 0)

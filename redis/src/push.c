@@ -25,6 +25,9 @@
 /* The life of a temporary key, from its last chunk on. */
 #define TEMPORARY_TTL_MS	(10 * 60 * 1000)
 
+/* How long the removal of the temporary key may take; it would expire anyway. */
+#define REMOVE_TIMEOUT_MS	1000
+
 /* Slots of a Redis cluster. */
 #define CLUSTER_SLOTS		16384
 
@@ -254,9 +257,12 @@ remove_temporary(const Push *push)
 	size_t		lengths[2] = {strlen(args[0]), strlen(args[1])};
 	const char *problem;
 
+	/* the error that brought us here is the one to report, and soon */
+	HOLD_INTERRUPTS();
 	if (bf_connection_is_idle(push->connection) &&
 		bf_connection_try_send(push->connection, 2, args, lengths, &problem))
-		(void) bf_connection_try_receive(push->connection, &problem);
+		(void) bf_connection_try_receive(push->connection, REMOVE_TIMEOUT_MS, &problem);
+	RESUME_INTERRUPTS();
 }
 
 static void

@@ -116,13 +116,3 @@ bf_redis_check_reply(const redisReply *reply, const char *server, const char *co
 			 secret ? 0 : errdetail("%s", bf_redis_clean_text(reply->str, reply->len)),
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
-
-/* Report a reply that the command cannot have. */
-void
-bf_redis_bad_reply(const char *server, const char *command, const char *expected)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-			 errmsg("unexpected reply of Redis server %s to %s", server, command),
-			 errdetail("Expected %s.", expected)));
-}

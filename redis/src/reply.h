@@ -14,9 +14,6 @@
 
 extern void bf_redis_check_reply(const redisReply *reply, const char *server,
 								 const char *command, const char *key);
-extern pg_attribute_noreturn() void bf_redis_bad_reply(const char *server,
-													   const char *command,
-													   const char *expected);
 extern char *bf_redis_clean_text(const char *text, size_t length);
 
 static inline bool

@@ -13,7 +13,8 @@
 #include "table.h"
 
 #include "catalog/pg_type.h"
-#include "commands/explain.h"
+#include BF_EXPLAIN_FORMAT_HEADER
+#include BF_EXPLAIN_STATE_HEADER
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "redis_compat.h"

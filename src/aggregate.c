@@ -294,7 +294,7 @@ combine_filter(FunctionCallInfo fcinfo,
 		bf_check_same_geometry(state->filter, filter);
 		state->filter = bf_check_grown(combine(state->filter, filter));
 	}
-	PG_FREE_IF_COPY(unconstify(BfFilter *, filter), 1);
+	bf_release(filter, PG_GETARG_DATUM(1));
 	PG_RETURN_POINTER(state);
 }
 

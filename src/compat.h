@@ -72,6 +72,13 @@
 #endif
 #endif
 
+/* PL/pgSQL asks whether a function may change a variable in place. */
+#ifndef FRONTEND
+#if PG_VERSION_NUM >= 180000
+#define BF_HAS_MODIFY_IN_PLACE 1
+#endif
+#endif
+
 /* A harness has no server that could ask it to stop. */
 #ifdef FRONTEND
 #define BF_CHECK_FOR_INTERRUPTS() ((void) 0)

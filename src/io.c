@@ -215,11 +215,11 @@ same_bytes(FunctionCallInfo fcinfo)
 	/* two sizes are two values: no need to fetch them */
 	if (size != toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		return false;
-	left = PG_GETARG_VARLENA_PP(0);
-	right = PG_GETARG_VARLENA_PP(1);
+	left = bf_get_bytes(PG_GETARG_DATUM(0));
+	right = bf_get_bytes(PG_GETARG_DATUM(1));
 	result = memcmp(VARDATA_ANY(left), VARDATA_ANY(right), size - VARHDRSZ) == 0;
-	PG_FREE_IF_COPY(left, 0);
-	PG_FREE_IF_COPY(right, 1);
+	bf_release(left, PG_GETARG_DATUM(0));
+	bf_release(right, PG_GETARG_DATUM(1));
 	return result;
 }
 
@@ -238,22 +238,22 @@ bf_ne(PG_FUNCTION_ARGS)
 Datum
 bf_hash_value(PG_FUNCTION_ARGS)
 {
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	struct varlena *value = bf_get_bytes(PG_GETARG_DATUM(0));
 	Datum		result = hash_any((const unsigned char *) VARDATA_ANY(value),
 								  (int) VARSIZE_ANY_EXHDR(value));
 
-	PG_FREE_IF_COPY(value, 0);
+	bf_release(value, PG_GETARG_DATUM(0));
 	PG_RETURN_DATUM(result);
 }
 
 Datum
 bf_hash_value_extended(PG_FUNCTION_ARGS)
 {
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	struct varlena *value = bf_get_bytes(PG_GETARG_DATUM(0));
 	Datum		result = hash_any_extended((const unsigned char *) VARDATA_ANY(value),
 										   (int) VARSIZE_ANY_EXHDR(value),
 										   PG_GETARG_INT64(1));
 
-	PG_FREE_IF_COPY(value, 0);
+	bf_release(value, PG_GETARG_DATUM(0));
 	PG_RETURN_DATUM(result);
 }

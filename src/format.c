@@ -75,8 +75,10 @@ bf_format_create(BfKind kind, uint64 payload_size, BfGeometry geometry,
 				 BfScheme scheme, uint64 capacity, double fpr)
 {
 	size_t		size = (size_t) (BF_HEADER_SIZE + payload_size);
-	BfFilter   *filter = (BfFilter *) palloc0(size);
+	BfFilter   *filter = (BfFilter *) palloc(size);
 
+	bf_advise_large_pages(filter, size);
+	memset(filter, 0, size);
 	SET_VARSIZE(filter, size);
 	filter->kind = (uint8) kind;
 	filter->version = BF_FORMAT_VERSION;

@@ -40,6 +40,15 @@ CREATE FUNCTION bloom_join_selectivity(internal, oid, internal, smallint, intern
 COMMENT ON FUNCTION bloom_join_selectivity(internal, oid, internal, smallint, internal) IS 'join selectivity of @> and <@';
 
 ----------------------------------------------------------------------------
+-- Planner support of the functions that change a filter by keys
+----------------------------------------------------------------------------
+
+CREATE FUNCTION bloom_change_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bf_change_support'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_change_support(internal) IS 'planner support of bloom_add and its like: PL/pgSQL may change a variable in place';
+
+----------------------------------------------------------------------------
 -- What the aggregates of all types share
 ----------------------------------------------------------------------------
 

@@ -27,12 +27,14 @@ COMMENT ON FUNCTION counting_bloom_create_with_params(bigint, integer, integer, 
 -- Not strict: removing NULL changes nothing.
 CREATE FUNCTION bloom_remove(filter counting_bloom, key anycompatible) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', 'bf_counting_remove_sql'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
+	SUPPORT bloom_change_support;
 COMMENT ON FUNCTION bloom_remove(counting_bloom, anycompatible) IS 'filter with this key taken away once; remove only keys that were added';
 
 CREATE FUNCTION bloom_remove_all(filter counting_bloom, keys anyarray) RETURNS counting_bloom
 	AS 'MODULE_PATHNAME', 'bf_counting_remove_all'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200
+	SUPPORT bloom_change_support;
 COMMENT ON FUNCTION bloom_remove_all(counting_bloom, anyarray) IS 'filter with all the keys in an array taken away once';
 
 CREATE FUNCTION bloom_key_count(filter counting_bloom, key anycompatible) RETURNS integer

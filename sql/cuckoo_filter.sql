@@ -20,12 +20,14 @@ COMMENT ON FUNCTION cuckoo_create(bigint, integer, integer, integer, integer) IS
 -- Not strict: removing NULL changes nothing.
 CREATE FUNCTION cuckoo_remove(filter cuckoo_filter, key anycompatible) RETURNS cuckoo_filter
 	AS 'MODULE_PATHNAME', 'bf_cuckoo_remove_sql'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100
+	SUPPORT bloom_change_support;
 COMMENT ON FUNCTION cuckoo_remove(cuckoo_filter, anycompatible) IS 'filter with one copy of this key taken away; remove only keys that were added';
 
 CREATE FUNCTION cuckoo_remove_all(filter cuckoo_filter, keys anyarray) RETURNS cuckoo_filter
 	AS 'MODULE_PATHNAME', 'bf_cuckoo_remove_all'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200
+	SUPPORT bloom_change_support;
 COMMENT ON FUNCTION cuckoo_remove_all(cuckoo_filter, anyarray) IS 'filter with one copy of each key in an array taken away';
 
 CREATE FUNCTION cuckoo_key_count(filter cuckoo_filter, key anycompatible) RETURNS integer

@@ -378,7 +378,7 @@ combine_filter(FunctionCallInfo fcinfo,
 		state->filter = bf_check_grown(combine(state->filter, filter),
 									   (BfKind) filter->kind);
 	}
-	PG_FREE_IF_COPY(unconstify(BfFilter *, filter), 1);
+	bf_release(filter, PG_GETARG_DATUM(1));
 	PG_RETURN_POINTER(state);
 }
 

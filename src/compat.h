@@ -113,6 +113,13 @@
 #endif
 #endif
 
+/* PL/pgSQL asks whether a function may change a variable in place. */
+#ifndef FRONTEND
+#if PG_VERSION_NUM >= 180000
+#define BF_HAS_MODIFY_IN_PLACE 1
+#endif
+#endif
+
 /* A harness has no server that could ask it to stop. */
 #ifdef FRONTEND
 #define BF_CHECK_FOR_INTERRUPTS() ((void) 0)
@@ -120,6 +127,29 @@
 #define SET_VARSIZE(value, size) (*(int32 *) (value) = (int32) (size))
 #else
 #define BF_CHECK_FOR_INTERRUPTS() CHECK_FOR_INTERRUPTS()
+#endif
+
+/*
+ * Ask for large pages below memory that nobody has touched yet and that will be
+ * accessed at random: where the kernel has them, its page table then stays in
+ * the cache.  Pages that other memory shares are left alone.  Only a hint.
+ */
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+#ifdef MADV_HUGEPAGE
+#define BF_LARGE_PAGE	((uintptr_t) 2 * 1024 * 1024)
+static inline void
+bf_advise_large_pages(void *memory, size_t size)
+{
+	uintptr_t	start = TYPEALIGN(BF_LARGE_PAGE, (uintptr_t) memory);
+	uintptr_t	end = TYPEALIGN_DOWN(BF_LARGE_PAGE, (uintptr_t) memory + size);
+
+	if (end > start)
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+}
+#else
+#define bf_advise_large_pages(memory, size) ((void) 0)
 #endif
 
 #if defined(__GNUC__)

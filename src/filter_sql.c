@@ -4,18 +4,22 @@
  *	  SQL functions that change, probe and combine filters, one body for all
  *	  types: a value knows its kind.
  *
- * None writes into its argument.  One that has nothing to change returns it.
+ * None writes into its argument, unless that is an expanded object which the
+ * caller gave up for it: see expanded.c.  One that has nothing to change
+ * returns it.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
  *-------------------------------------------------------------------------
  */
 #include "callsite.h"
+
+#include "access/detoast.h"
+#include "catalog/pg_type.h"
 #include "errors.h"
 #include "filter.h"
 #include "gateway.h"
 #include "stored.h"
-#include "catalog/pg_type.h"
 #include "utils/array.h"
 
 BF_FUNCTION(bf_add);
@@ -30,6 +34,9 @@ BF_FUNCTION(bf_intersect);
 /* Elements of an array between two looks whether the query was cancelled. */
 #define BF_KEYS_PER_INTERRUPT_CHECK		4096
 
+/* The same when they change a filter: enough that a copy of it hardly counts. */
+#define BF_KEYS_AT_ONCE					16384
+
 /* The elements of an array of keys; site tells their type. */
 static void
 get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count)
@@ -39,30 +46,57 @@ get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *c
 					  site->element_align, keys, nulls, count);
 }
 
+/* Where the result of a call belongs: of a transition function, in the state. */
+static MemoryContext
+result_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	return AggCheckCallContext(fcinfo, &context) ? context : CurrentMemoryContext;
+}
+
+/* Whether a changed filter is returned as an expanded object. */
+static inline bool
+is_worth_an_object(Datum datum)
+{
+	return toast_raw_datum_size(datum) >= BF_EXPANDED_MIN_SIZE;
+}
+
 /*
- * Apply a change to a copy of a filter for one key, unless it would change
- * nothing; neither does a NULL key.
+ * Apply a change for one key, unless it would change nothing; neither does a
+ * NULL key.
  */
 Datum
 bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
 				 bool (*changes) (const BfFilter *filter, BfHash hash),
 				 BfFilter *(*change) (BfFilter *filter, BfHash hash))
 {
+	Datum		datum = PG_GETARG_DATUM(0);
 	BfCallSite *site;
+	bool		expand;
 	const BfFilter *filter;
+	BfExpanded *object;
 	BfHash		hash;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+		PG_RETURN_DATUM(datum);
 
 	site = bf_call_site(fcinfo, 1);
-	filter = bf_get_filter(PG_GETARG_DATUM(0), kind);
+	expand = is_worth_an_object(datum);
+	/* what must be detoasted is so to where the result will be */
+	if (expand && VARATT_IS_EXTENDED(DatumGetPointer(datum)) && bf_expanded(datum) == NULL)
+		datum = bf_expanded_datum(bf_get_expanded_copy(datum, kind, result_context(fcinfo)));
+	filter = bf_get_filter(datum, kind);
 	hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, PG_GETARG_DATUM(1));
 	if (!changes(filter, hash))
-		PG_RETURN_POINTER(filter);
-	PG_RETURN_POINTER(change(bf_filter_copy(filter), hash));
+		PG_RETURN_DATUM(datum);
+	if (!expand)
+		PG_RETURN_POINTER(change(bf_filter_copy(filter), hash));
+	object = bf_get_writable(datum, kind, result_context(fcinfo));
+	bf_expanded_set(object, change(object->filter, hash));
+	PG_RETURN_DATUM(bf_expanded_datum(object));
 }
 
 /* What counts keys counts one again; a bit is already set. */
@@ -87,36 +121,65 @@ bf_add(PG_FUNCTION_ARGS)
 }
 
 /*
- * Apply a change to a filter for each key in an array; NULL elements, and a
- * NULL array, change nothing.
+ * Whether nothing can go wrong between the first change of an object and the
+ * last: it must not grow, and its keys, all hashed before, must be so few that
+ * there is no need to look for interrupts.
+ */
+static inline bool
+is_changed_at_once(Datum datum, BfKind kind, int count)
+{
+	return count <= BF_KEYS_AT_ONCE && bf_expanded(datum) != NULL &&
+		bf_filter_has_fixed_size(bf_get_filter(datum, kind));
+}
+
+/*
+ * Apply a change for each key in an array; NULL elements, and a NULL array,
+ * change nothing.
  */
 Datum
 bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 				  BfFilter *(*change) (BfFilter *filter, BfHash hash))
 {
+	Datum		datum = PG_GETARG_DATUM(0);
 	BfCallSite *site;
-	BfFilter   *result;
+	BfExpanded *object = NULL;
+	BfFilter   *filter;
 	Datum	   *keys;
 	bool	   *nulls;
 	int			count;
+	BfHash	   *hashes;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+		PG_RETURN_DATUM(datum);
 
 	site = bf_call_site_for_keys(fcinfo, 1);
 	get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
-	result = bf_get_filter_copy(PG_GETARG_DATUM(0), kind);
-	for (int i = 0; i < count; i++)
+	if (is_worth_an_object(datum))
+		object = is_changed_at_once(datum, kind, count) ?
+			bf_get_writable(datum, kind, result_context(fcinfo)) :
+			bf_get_expanded_copy(datum, kind, result_context(fcinfo));
+	filter = object != NULL ? object->filter : bf_get_filter_copy(datum, kind);
+	hashes = (BfHash *) palloc(Min(count, BF_KEYS_AT_ONCE) * sizeof(BfHash));
+	for (int i = 0; i < count;)
 	{
-		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!nulls[i])
-			result = change(result, bf_key_hash(&site->rule, (BfScheme) result->scheme,
-												keys[i]));
+		int			nhashes = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (; i < count && nhashes < BF_KEYS_AT_ONCE; i++)
+		{
+			if (!nulls[i])
+				hashes[nhashes++] = bf_key_hash(&site->rule, (BfScheme) filter->scheme, keys[i]);
+		}
+		for (int j = 0; j < nhashes; j++)
+			filter = change(filter, hashes[j]);
 	}
-	PG_RETURN_POINTER(result);
+	pfree(hashes);
+	if (object == NULL)
+		PG_RETURN_POINTER(filter);
+	bf_expanded_set(object, filter);
+	PG_RETURN_DATUM(bf_expanded_datum(object));
 }
 
 /* bloom_add_all(filter, keys) */

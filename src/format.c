@@ -79,6 +79,7 @@ bf_format_create(BfKind kind, uint64 payload_size, BfGeometry geometry,
 	size_t		size = (size_t) (BF_HEADER_SIZE + payload_size);
 	BfFilter   *filter = (BfFilter *) palloc(size);
 
+	bf_advise_large_pages(filter, size);
 	bf_bytes_zero(filter, size);
 	SET_VARSIZE(filter, size);
 	filter->kind = (uint8) kind;

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * gateway.c
- *	  From an SQL datum to a filter: detoast, then check that no access can
- *	  leave the value.
+ *	  From an SQL datum to a filter: detoast or look into the expanded object,
+ *	  then check that no access can leave the value.
  *
  * A value of a filter type was validated when it came into the server, so the
  * payload is not read again here; a value damaged on disk must still not make
@@ -36,11 +36,16 @@ bf_check_filter(const BfFilter *value, Size size, BfKind kind)
 		report_damage(kind, problem);
 }
 
-/* The whole filter, to be read only: it may be the stored value itself. */
+/*
+ * The whole filter, to be read only: it may be the stored value itself, or what
+ * is in an expanded object.
+ */
 const BfFilter *
 bf_get_filter(Datum datum, BfKind kind)
 {
-	const BfFilter *filter = (const BfFilter *) PG_DETOAST_DATUM(datum);
+	const BfExpanded *object = bf_expanded(datum);
+	const BfFilter *filter = object != NULL ? object->filter :
+		(const BfFilter *) PG_DETOAST_DATUM(datum);
 
 	bf_check_filter(filter, VARSIZE(filter), kind);
 	return filter;
@@ -50,19 +55,73 @@ bf_get_filter(Datum datum, BfKind kind)
 BfFilter *
 bf_get_filter_copy(Datum datum, BfKind kind)
 {
-	BfFilter   *filter = (BfFilter *) PG_DETOAST_DATUM(datum);
+	const BfExpanded *object = bf_expanded(datum);
+	BfFilter   *filter = object != NULL ? object->filter :
+		(BfFilter *) PG_DETOAST_DATUM(datum);
 
 	bf_check_filter(filter, VARSIZE(filter), kind);
 	/* the server's own copy cannot be cancelled */
-	return (Pointer) filter == DatumGetPointer(datum) ? bf_filter_copy(filter) : filter;
+	return object != NULL || (Pointer) filter == DatumGetPointer(datum) ?
+		bf_filter_copy(filter) : filter;
+}
+
+/*
+ * The value as it is, for what needs its bytes and none of their meaning; its
+ * varlena header may be a short one.
+ */
+struct varlena *
+bf_get_bytes(Datum datum)
+{
+	BfExpanded *object = bf_expanded(datum);
+
+	return object != NULL ? (struct varlena *) object->filter :
+		PG_DETOAST_DATUM_PACKED(datum);
+}
+
+/* Free what one of the above returned for a datum, if it is a copy. */
+void
+bf_release(const void *value, Datum datum)
+{
+	if (value != DatumGetPointer(datum) && bf_expanded(datum) == NULL)
+		pfree(unconstify(void *, value));
+}
+
+/* The whole filter as a new expanded object, in memory of its own below parent. */
+BfExpanded *
+bf_get_expanded_copy(Datum datum, BfKind kind, MemoryContext parent)
+{
+	BfExpanded *object = bf_expanded_create(parent);
+	MemoryContext old_context = MemoryContextSwitchTo(object->header.eoh_context);
+
+	/* detoasted there, because copying it there would take as long again */
+	bf_expanded_set(object, bf_get_filter_copy(datum, kind));
+	MemoryContextSwitchTo(old_context);
+	return object;
+}
+
+/* The same, unless the datum is an expanded object that may be changed itself. */
+BfExpanded *
+bf_get_writable(Datum datum, BfKind kind, MemoryContext parent)
+{
+	if (!bf_expanded_is_writable(datum))
+		return bf_get_expanded_copy(datum, kind, parent);
+	(void) bf_get_filter(datum, kind);
+	return bf_expanded(datum);
 }
 
 /* Copy the first size bytes of a value without fetching the others. */
 static void
 fetch_start(Datum datum, BfFilter *head, Size size)
 {
-	struct varlena *slice = PG_DETOAST_DATUM_SLICE(datum, 0, (int32) (size - VARHDRSZ));
+	const BfExpanded *object = bf_expanded(datum);
+	struct varlena *slice;
 
+	if (object != NULL)
+	{
+		memcpy(head, object->filter, size);
+		return;
+	}
+	slice = PG_DETOAST_DATUM_SLICE(datum, 0, (int32) (size - VARHDRSZ));
 	memcpy(VARDATA(head), VARDATA_ANY(slice),
 		   Min(VARSIZE_ANY_EXHDR(slice), size - VARHDRSZ));
 	if ((Pointer) slice != DatumGetPointer(datum))

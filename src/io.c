@@ -219,11 +219,11 @@ same_bytes(FunctionCallInfo fcinfo)
 	/* two sizes are two values: no need to fetch them */
 	if (size != toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		return false;
-	left = PG_GETARG_VARLENA_PP(0);
-	right = PG_GETARG_VARLENA_PP(1);
+	left = bf_get_bytes(PG_GETARG_DATUM(0));
+	right = bf_get_bytes(PG_GETARG_DATUM(1));
 	result = bf_bytes_equal(VARDATA_ANY(left), VARDATA_ANY(right), size - VARHDRSZ);
-	PG_FREE_IF_COPY(left, 0);
-	PG_FREE_IF_COPY(right, 1);
+	bf_release(left, PG_GETARG_DATUM(0));
+	bf_release(right, PG_GETARG_DATUM(1));
 	return result;
 }
 
@@ -247,7 +247,7 @@ bf_ne(PG_FUNCTION_ARGS)
 static uint64
 hash_bytes_of(FunctionCallInfo fcinfo, uint64 seed)
 {
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	struct varlena *value = bf_get_bytes(PG_GETARG_DATUM(0));
 	Size		size = VARSIZE_ANY_EXHDR(value);
 	uint64		hash = seed;
 
@@ -258,7 +258,7 @@ hash_bytes_of(FunctionCallInfo fcinfo, uint64 seed)
 												(int) Min(size - offset, BF_HASH_PIECE_BYTES),
 												hash));
 	}
-	PG_FREE_IF_COPY(value, 0);
+	bf_release(value, PG_GETARG_DATUM(0));
 	return hash;
 }
 

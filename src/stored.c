@@ -269,8 +269,7 @@ bf_probe(BfCallSite *site, Datum datum, Datum key)
 		const BfFilter *filter = bf_get_filter(datum, BF_KIND_ANY);
 
 		answer = contains_key(site, filter, key);
-		if ((Pointer) filter != DatumGetPointer(datum))
-			pfree(unconstify(BfFilter *, filter));
+		bf_release(filter, datum);
 		return answer;
 	}
 

@@ -38,6 +38,7 @@ typedef struct Push
 	BfConnection *connection;
 	const char *key;
 	char	   *temporary;
+	int64		ttl;			/* milliseconds, or 0 */
 	uint64		sent;			/* bytes of the payload so far */
 	uint64		total;
 } Push;
@@ -145,17 +146,17 @@ send_chunk(Push *push, const BfCommand *command, int reply_type)
 
 /* Give the temporary key its name, for as long as it shall live. */
 static void
-publish(const Push *push, int64 ttl)
+publish(const Push *push)
 {
 	const redisReply *exec;
 	BfCommand	command;
-	const char *expiry = ttl > 0 ? "PEXPIRE" : "PERSIST";
+	const char *expiry = push->ttl > 0 ? "PEXPIRE" : "PERSIST";
 
 	bf_command_send_words(push->connection, "MULTI", NULL);
 	bf_command_init(&command, expiry);
 	bf_command_text(&command, push->temporary);
-	if (ttl > 0)
-		bf_command_number(&command, ttl);
+	if (push->ttl > 0)
+		bf_command_number(&command, push->ttl);
 	bf_command_send(push->connection, &command);
 	bf_command_init(&command, "RENAME");
 	bf_command_text(&command, push->temporary);
@@ -329,7 +330,6 @@ bf_redis_push(PG_FUNCTION_ARGS)
 	const char *key;
 	const BfFilter *filter;
 	BfRedisFormat format;
-	int64		ttl = 0;
 	BfDump		dump;
 	uint8		cuckoo_header[BF_CUCKOO_DUMP_HEADER_SIZE];
 	const char *reason = NULL;
@@ -346,7 +346,7 @@ bf_redis_push(PG_FUNCTION_ARGS)
 	key = bf_whole_key(PG_GETARG_TEXT_PP(1));
 	format = bf_redis_get_format(text_to_cstring(PG_GETARG_TEXT_PP(3)));
 	if (!PG_ARGISNULL(4))
-		ttl = bf_redis_get_milliseconds(PG_GETARG_DATUM(4));
+		push.ttl = bf_redis_get_milliseconds(PG_GETARG_DATUM(4));
 
 	filter = BF_GETARG_FILTER(2);
 	if (filter->kind == BF_KIND_COUNTING_BLOOM)
@@ -372,7 +372,7 @@ bf_redis_push(PG_FUNCTION_ARGS)
 			push_cuckoo(&push, filter, cuckoo_header);
 		else
 			push_bitmap(&push, filter->payload);
-		publish(&push, ttl);
+		publish(&push);
 	}
 	PG_CATCH();
 	{

@@ -13,6 +13,7 @@ MODULE_big = bloomfilter
 ALGORITHMS = hash params bits format filter bloom counting scalable
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
 	aggregate bloom_sql bloomfilter callsite counting_sql distinct errors filter_sql gateway \
+	index_access index_build index_handler index_insert index_page index_probe index_sql index_vacuum \
 	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
 
 # The version is said once, in the control file.
@@ -60,7 +61,7 @@ endif
 $(OBJS) $(OBJS:.o=.bc): .built-for
 EXTRA_CLEAN += .built-for
 
-$(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
+$(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) sql/index.sql $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \
 	    echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in; \
@@ -68,7 +69,8 @@ $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(
 	    case " $(FIXED_TYPES) " in \
 	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/fixed.sql.in;; \
 	    esac; \
-	  done; } > $@.tmp && mv $@.tmp $@
+	  done; \
+	  echo; cat sql/index.sql; } > $@.tmp && mv $@.tmp $@
 
 endif
 

@@ -109,7 +109,7 @@ COMMENT ON FUNCTION bloom_index_contains_each(regclass, anyarray) IS 'for each k
 CREATE FUNCTION bloom_index_info(index regclass,
 	OUT layers integer, OUT pages bigint, OUT size_bytes bigint, OUT capacity bigint,
 	OUT target_fpr float8, OUT fill float8, OUT estimated_count float8,
-	OUT estimated_fpr float8, OUT live_rows float8, OUT gone_keys float8)
+	OUT estimated_fpr float8, OUT live_rows float8, OUT dead_keys float8)
 	AS 'MODULE_PATHNAME', 'bf_index_info'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION bloom_index_info(regclass) IS 'what is in a bloomfilter index; reads all of it';

@@ -35,6 +35,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* Bits that a probe looks at before it decides: see BF_PROBE_GROUP. */
+#define BF_INDEX_PROBE_GROUP	4
+
 /* An empty page: no bits set, all of them in the hole. */
 void
 bf_index_init_page(Page page, uint16 page_id)
@@ -194,7 +197,7 @@ bf_index_bits_are_set(const uint8 *bytes, uint32 hashes, uint64 state)
 	uint32		i = 0;
 
 	/* in groups, as in bf_positions_are_set(), for its reasons */
-	for (; i + 4 <= hashes; i += 4)
+	for (; i + BF_INDEX_PROBE_GROUP <= hashes; i += BF_INDEX_PROBE_GROUP)
 	{
 		uint32		a[2];
 		uint32		b[2];

@@ -32,7 +32,7 @@ bf_index_may_contain(Relation index, const BfIndexMeta *meta, uint64 seeded)
 		const BfIndexLayer *layer = &meta->layers[number];
 		BfIndexPlace place = bf_index_place(layer, number, seeded);
 		Buffer		buffer = ReadBuffer(index, place.block);
-		Page		page;
+		Page		page = BufferGetPage(buffer);
 		bool		found;
 
 		/*
@@ -40,7 +40,6 @@ bf_index_may_contain(Relation index, const BfIndexMeta *meta, uint64 seeded)
 		 * page that is restored from its image is zero for a moment.
 		 */
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		page = BufferGetPage(buffer);
 		bf_index_check_page(index, place.block, page);
 		found = bf_index_bits_are_set(bf_index_page_bytes(page), layer->hashes, place.state);
 		UnlockReleaseBuffer(buffer);

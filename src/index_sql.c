@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "access/relation.h"
+#include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "pgstat.h"
@@ -40,7 +41,7 @@ enum
 	INFO_ESTIMATED_COUNT,
 	INFO_ESTIMATED_FPR,
 	INFO_LIVE_ROWS,
-	INFO_GONE_KEYS,
+	INFO_DEAD_KEYS,
 	INFO_COLUMNS
 };
 
@@ -140,7 +141,7 @@ typedef struct Totals
 	double		keys;
 	double		rejected;		/* share of absent keys that no layer lets pass */
 	double		fpr;
-	double		rows;			/* NaN: not known */
+	double		rows;			/* NaN: not known, of a partial index */
 } Totals;
 
 /* Add one layer to the totals: look at all of its pages. */
@@ -181,6 +182,9 @@ add_index(const BfIndexLeaf *leaf, Totals *totals)
 	Relation	heap = relation_open(leaf->heap, NoLock);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	BfIndexMeta meta;
+	BlockNumber heap_pages;
+	double		rows;
+	double		all_visible;
 
 	bf_index_read_meta(index, &meta);
 	for (uint32 i = 0; i < meta.nlayers; i++)
@@ -190,7 +194,10 @@ add_index(const BfIndexLeaf *leaf, Totals *totals)
 	totals->fpr = totals->layers == 0 ? meta.fpr :
 		1.0 - (1.0 - totals->fpr) * (1.0 - meta.fpr);
 	totals->layers = Max(totals->layers, meta.nlayers);
-	totals->rows += heap->rd_rel->reltuples < 0 ? NAN : heap->rd_rel->reltuples;
+
+	/* as the planner estimates them */
+	table_relation_estimate_size(heap, NULL, &heap_pages, &rows, &all_visible);
+	totals->rows += RelationGetIndexPredicate(index) != NIL ? NAN : rows;
 	relation_close(heap, NoLock);
 	relation_close(index, NoLock);
 }
@@ -225,7 +232,7 @@ bf_index_info(PG_FUNCTION_ARGS)
 	values[INFO_ESTIMATED_COUNT] = Float8GetDatum(totals.keys);
 	values[INFO_ESTIMATED_FPR] = Float8GetDatum(1.0 - totals.rejected);
 	values[INFO_LIVE_ROWS] = Float8GetDatum(totals.rows);
-	values[INFO_GONE_KEYS] = Float8GetDatum(Max(totals.keys - totals.rows, 0.0));
-	nulls[INFO_LIVE_ROWS] = nulls[INFO_GONE_KEYS] = isnan(totals.rows);
+	values[INFO_DEAD_KEYS] = Float8GetDatum(Max(totals.keys - totals.rows, 0.0));
+	nulls[INFO_LIVE_ROWS] = nulls[INFO_DEAD_KEYS] = isnan(totals.rows);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(columns, values, nulls)));
 }

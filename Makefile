@@ -27,7 +27,8 @@ DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
-	counting scalable scalable_golden other_types stored lifetimes
+	counting scalable scalable_golden other_types stored lifetimes \
+	index_use
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.

@@ -117,7 +117,8 @@ validate(Oid opclass)
 		if (member->amopstrategy != BF_INDEX_EQUAL_STRATEGY ||
 			member->amoppurpose != AMOP_SEARCH ||
 			!check_amop_signature(member->amopopr, BOOLOID,
-								  member->amoplefttype, member->amoprighttype))
+								  member->amoplefttype, member->amoprighttype) ||
+			!op_hashjoinable(member->amopopr, member->amoplefttype))
 		{
 			report_invalid("family of bloomfilter operator class \"%s\" contains operator %s, which is not an equality",
 						   name, format_operator(member->amopopr));

@@ -13,13 +13,16 @@
  * the bits set in it.  A page's share of the keys is c +- sqrt(c), so one full
  * page alone tells little, and of many pages the fullest is full early: of
  * 10,000 pages one is 3.7 standard deviations (5%) ahead.  So a page that is
- * full only asks: then the mean of up to 32 other pages, taken evenly from the
+ * full only asks: then the mean of up to 64 other pages, taken evenly from the
  * layer, decides.  It knows the number of keys with a standard error of
- * 1 / sqrt(32 c), about 0.25%.  If they are not full either, the key stays
- * where it fell, and a page asks again after some more bits.  So neither
- * chance nor keys that were chosen to fall on one page make the index grow;
- * that page then answers "maybe" more often, which no other page feels.  To
- * choose such keys takes the seed of the index.
+ * 1 / sqrt(64 c), below 0.3%; layers have 1% of room to spare, so that one with
+ * exactly the keys of its capacity is not taken for full.  If the others are
+ * not full either, the key stays where it fell, and the page asks again after
+ * some more bits.
+ *
+ * So neither chance nor keys that were chosen to fall on one page make the
+ * index grow; that page then answers "maybe" more often, which no other page
+ * feels.  To choose such keys takes the seed of the index.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -35,7 +38,7 @@
 #include "utils/snapmgr.h"
 
 /* Pages whose mean decides whether a layer is full. */
-#define BF_INDEX_SAMPLE_PAGES		32
+#define BF_INDEX_SAMPLE_PAGES		64
 
 /* A full page asks each time it has so many more bits set. */
 #define BF_INDEX_BITS_BETWEEN_CHECKS	256

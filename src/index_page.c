@@ -38,6 +38,12 @@
 /* Bits that a probe looks at before it decides: see BF_PROBE_GROUP. */
 #define BF_INDEX_PROBE_GROUP	4
 
+/*
+ * A layer gets so much more room than its capacity, because whether it is full
+ * is only known with a standard error of a quarter of that: see index_insert.c.
+ */
+#define BF_INDEX_SPARE			1.01
+
 /* An empty page: no bits set, all of them in the hole. */
 void
 bf_index_init_page(Page page, uint16 page_id)
@@ -152,13 +158,13 @@ bf_index_append_layer(BfIndexMeta *meta, uint64 keys)
 	layer->hashes = (uint32) Max(floor(-log2(layer->fpr)), 1.0);
 	geometry = bf_index_layer_geometry(layer);
 	capacity = page_capacity(geometry, layer->fpr);
-	pages = Max(ceil((double) keys / capacity), 1.0);
+	pages = Max(ceil((double) keys * BF_INDEX_SPARE / capacity), 1.0);
 
 	layer->first = meta->nlayers == 0 ? BF_INDEX_METAPAGE + 1 : bf_index_end(meta);
 	if (pages > (double) (MaxBlockNumber - layer->first))
 		return false;
 	layer->pages = (uint32) pages;
-	layer->capacity = (uint64) (pages * capacity);
+	layer->capacity = (uint64) (pages * capacity / BF_INDEX_SPARE);
 	layer->full = (uint32) (-expm1(-(double) geometry.hashes * capacity /
 								   (double) geometry.bits) * (double) geometry.bits);
 	meta->nlayers++;

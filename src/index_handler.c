@@ -22,6 +22,7 @@
 #include "commands/vacuum.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
@@ -118,7 +119,7 @@ validate(Oid opclass)
 			member->amoppurpose != AMOP_SEARCH ||
 			!check_amop_signature(member->amopopr, BOOLOID,
 								  member->amoplefttype, member->amoprighttype) ||
-			!op_hashjoinable(member->amopopr, member->amoplefttype))
+			get_oprrest(member->amopopr) != F_EQSEL)
 		{
 			report_invalid("family of bloomfilter operator class \"%s\" contains operator %s, which is not an equality",
 						   name, format_operator(member->amopopr));

@@ -28,7 +28,7 @@ DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
 	counting scalable scalable_golden other_types stored lifetimes \
-	index_use
+	index_use index_types index_growth index_ddl index_rights
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.

@@ -31,6 +31,7 @@
 
 #include "bits.h"
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -245,6 +246,17 @@ bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state)
 	return fresh;
 }
 
+/* The type beneath the casts that change nothing, of an indexed expression. */
+static Oid
+expression_type(Relation index)
+{
+	Node	   *expression = (Node *) linitial(RelationGetIndexExpressions(index));
+
+	while (IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return exprType(expression);
+}
+
 /*
  * The rule for the keys of an index, or an error if its column cannot be one.
  * The operator class does not tell: citext can be taken for text, and regclass
@@ -259,6 +271,9 @@ bf_index_key_rule(Relation index, BfKeyRule *rule, MemoryContext context)
 	BfKeyRule	class_rule;
 
 	bf_key_rule_init(rule, type, collation, context);
+	/* x::text of a citext has no function that would leave a trace */
+	if (rule->form == BF_KEY_TEXT && index->rd_index->indkey.values[0] == 0)
+		bf_key_rule_init(&class_rule, expression_type(index), collation, context);
 	if (type_is_enum(rule->base_type))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -77,7 +77,7 @@ is_bloomfilter_index(Relation relation)
 		relation->rd_indam->ambuild == bf_index_build;
 }
 
-static void pg_attribute_noreturn()
+bf_noreturn static void
 report_not_index(Oid relation)
 {
 	char	   *name = get_rel_name(relation);
@@ -92,7 +92,7 @@ report_not_index(Oid relation)
 	pg_unreachable();
 }
 
-static void pg_attribute_noreturn()
+bf_noreturn static void
 report_unusable(Relation index, const char *detail)
 {
 	ereport(ERROR,

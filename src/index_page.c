@@ -62,7 +62,7 @@ bf_index_write_meta(Page page, const BfIndexMeta *meta)
 	((PageHeader) page)->pd_lower = BF_INDEX_CONTENT + sizeof(BfIndexMeta);
 }
 
-static void pg_attribute_noreturn()
+bf_noreturn static void
 report_corrupted(Relation index, BlockNumber block)
 {
 	ereport(ERROR,

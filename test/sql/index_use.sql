@@ -153,37 +153,49 @@ INSERT INTO scanned SELECT n, 'k' || n, n / 2.0, 'b' || n, int4range(n, n + 1) F
 CREATE INDEX scanned_filter ON scanned USING bloomfilter (id);
 ANALYZE scanned;
 
+-- what a plan reads; its shape differs between versions of the server
+CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	scans text[] := '{}';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		scans := scans || substring(line FROM '(?:Bitmap Index|Index|Index Only|Seq) Scan (?:on|using) (\w+)');
+	END LOOP;
+	RETURN (SELECT string_agg(DISTINCT s, ', ') FROM unnest(scans) s);
+END $$;
+
 -- never by itself, not even beside a table scan
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
 CREATE INDEX scanned_btree ON scanned (id);
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7 OR id = 8;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7 OR id = 8');
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
 
 -- forced, it is right
 DROP INDEX scanned_btree;
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
 SELECT id FROM scanned WHERE id = 7;
 SELECT id FROM scanned WHERE id = 7000;
 SELECT id FROM scanned WHERE id = NULL;
 SELECT id FROM scanned WHERE id = 7 AND id = 8;
 SELECT id FROM scanned WHERE id IN (8, 9, 7000) ORDER BY id;
 SELECT id FROM scanned WHERE id = 7 OR id = 9000 ORDER BY id;
-EXPLAIN (COSTS OFF) SELECT id FROM scanned WHERE id = 7::bigint;
+SELECT plan_of('SELECT id FROM scanned WHERE id = 7::bigint');
 SELECT id FROM scanned WHERE id = 7::bigint;
 SELECT id FROM scanned WHERE id = 7::smallint;
 SELECT s.id FROM scanned s, (VALUES (7), (8), (9999)) v (id) WHERE s.id = v.id ORDER BY 1;
 -- only equality
-EXPLAIN (COSTS OFF) SELECT id FROM scanned WHERE id < 7;
+SELECT plan_of('SELECT id FROM scanned WHERE id < 7');
 
 CREATE INDEX ON scanned USING bloomfilter (k);
 CREATE INDEX ON scanned USING bloomfilter (v);
 CREATE INDEX ON scanned USING bloomfilter (b);
 CREATE INDEX ON scanned USING bloomfilter (r);
-EXPLAIN (COSTS OFF) SELECT id FROM scanned WHERE k = 'k5'::name AND v = 2.5::float4 AND b = 'b5  ' AND r = '[5,6)';
+SELECT plan_of('SELECT id FROM scanned WHERE k = ''k5''::name AND v = 2.5::float4 AND b = ''b5  '' AND r = ''[5,6)''');
 SELECT id FROM scanned WHERE k = 'k5';
 SELECT id FROM scanned WHERE k = 'k5'::name;
 SELECT id FROM scanned WHERE v = 2.5::float4;

@@ -210,6 +210,8 @@ extern void bf_index_read_meta(Relation index, BfIndexMeta *meta);
 extern void bf_index_check_page(Relation index, BlockNumber block, Page page);
 extern bool bf_index_append_layer(BfIndexMeta *meta, uint64 keys);
 extern Buffer bf_index_new_page(Relation index, ForkNumber fork, BlockNumber block);
+extern void bf_index_add_page(Relation index, ForkNumber fork, BlockNumber block,
+							  const BfIndexMeta *meta);
 extern bool bf_index_bits_are_set(const uint8 *bytes, uint32 hashes, uint64 state);
 extern unsigned bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state);
 extern void bf_index_key_rule(Relation index, BfKeyRule *rule, MemoryContext context);

@@ -273,19 +273,7 @@ bf_index_build_empty(Relation index)
 	BfIndexMeta meta;
 
 	init_meta(index, &meta, 0);
-	for (BlockNumber block = BF_INDEX_METAPAGE; block < bf_index_end(&meta); block++)
-	{
-		Buffer		buffer = bf_index_new_page(index, INIT_FORKNUM, block);
-		Page		page = BufferGetPage(buffer);
-
-		START_CRIT_SECTION();
-		bf_index_init_page(page, block == BF_INDEX_METAPAGE ?
-						   BF_INDEX_META_PAGE_ID : BF_INDEX_LAYER_PAGE_ID);
-		if (block == BF_INDEX_METAPAGE)
-			bf_index_write_meta(page, &meta);
-		MarkBufferDirty(buffer);
-		log_newpage_buffer(buffer, true);
-		END_CRIT_SECTION();
-		UnlockReleaseBuffer(buffer);
-	}
+	bf_index_add_page(index, INIT_FORKNUM, BF_INDEX_METAPAGE, &meta);
+	for (BlockNumber block = meta.layers[0].first; block < bf_index_end(&meta); block++)
+		bf_index_add_page(index, INIT_FORKNUM, block, NULL);
 }

@@ -84,7 +84,6 @@ typedef struct BfIndexMeta
 	uint32		growth;			/* pages of a layer, in those of the last one */
 	float8		fpr;			/* of all layers together */
 	uint64		seed[2];		/* random, so that nobody can aim at a page */
-	uint64		keys_built;		/* distinct keys when it was built, estimated */
 	uint32		nlayers;		/* at least 1 */
 	uint32		reserved;		/* 0 */
 	BfIndexLayer layers[BF_INDEX_MAX_LAYERS];

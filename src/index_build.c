@@ -134,7 +134,6 @@ init_meta(Relation index, BfIndexMeta *meta, uint64 keys)
 	meta->scheme = BF_SCHEME_MURMUR64A;
 	meta->growth = options->growth;
 	meta->fpr = options->fpr;
-	meta->keys_built = keys;
 	if (!pg_strong_random(meta->seed, sizeof(meta->seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),

@@ -17,6 +17,7 @@ MODULE_big = bloomfilter
 ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table cuckoo_batch
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
 	aggregate bloom_sql bloomfilter callsite counting_sql cuckoo_sql distinct errors expanded filter_sql gateway \
+	index_access index_build index_handler index_insert index_page index_probe index_sql index_vacuum \
 	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
 
 # The version is said once, in the control file.
@@ -32,7 +33,8 @@ DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
 	counting scalable scalable_golden other_types stored lifetimes format expanded \
-	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl
+	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl \
+	index_use index_types index_growth index_ddl index_rights
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.
@@ -66,7 +68,7 @@ $(OBJS): $(wildcard src/*.h)
 
 include built-for.mk
 
-$(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
+$(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) sql/index.sql $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \
 	    case " $(BLOOM_TYPES) " in *" $$type "*) name=bloom;; *) name=$${type%%_*};; esac; \
@@ -76,7 +78,8 @@ $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(
 	    case " $(FIXED_TYPES) " in \
 	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/fixed.sql.in;; \
 	    esac; \
-	  done; } > $@.tmp && mv $@.tmp $@
+	  done; \
+	  echo; cat sql/index.sql; } > $@.tmp && mv $@.tmp $@
 
 # The optional extension has a Makefile of its own.
 WITH_REDIS ?= auto

@@ -14,6 +14,7 @@
 #include "key.h"
 
 typedef struct BfKeptFilters BfKeptFilters;
+typedef struct BfIndexAccess BfIndexAccess;
 
 /* Kept in fn_extra, so it lives as long as the query's expression. */
 typedef struct BfCallSite
@@ -24,6 +25,7 @@ typedef struct BfCallSite
 	char		element_align;
 	MemoryContext context;		/* the call site's memory */
 	BfKeptFilters *kept;		/* stored filters; see stored.c */
+	BfIndexAccess *index;		/* the index probed last; see index_sql.c */
 	struct varatt_external last_template;	/* of an aggregate; see aggregate.c */
 } BfCallSite;
 

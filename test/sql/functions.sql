@@ -20,7 +20,9 @@ WHERE refclassid = 'pg_extension'::regclass AND extname = 'bloomfilter' AND dept
 	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT oid FROM pg_type WHERE typcategory = 'A'))
 ORDER BY 1;
 
--- nothing is volatile, and everything may run in a parallel worker
+-- nothing is volatile but the handler of the access method, as the server's are,
+-- and everything may run in a parallel worker but what asks an index, which may
+-- be of a temporary table
 CREATE VIEW member AS
 SELECT p.* FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 JOIN pg_extension e ON d.refobjid = e.oid AND d.refclassid = 'pg_extension'::regclass

@@ -19,7 +19,7 @@ my %algorithm = map { $_ => 1 } grep { $_ ne '\\' } split ' ', $algorithms;
 # Where a file belongs: the first pattern that fits.  Title, what it is for, pattern.
 my @rooms = (
 	[ 'functions', 'SQL functions and aggregates', 'thin: arguments in, result out; one body for all types', qr/_sql$|_agg$|^aggregate$|^bloomfilter$/ ],
-	[ 'index', 'Index access method', 'a filter over a column, one file per phase', qr/^index_/ ],
+	[ 'index', 'Index access method', 'a filter over a column, one file per phase', qr/^index/ ],
 	[ 'keys', 'From a value to a key', 'one canonical byte string', qr/^key/ ],
 	[ 'values', 'From SQL to a value and back', 'detoast and check; slices of stored filters; text and binary', qr/^(?:gateway|expanded|stored|toastreader|callsite|io|errors|distinct|tempfile)$/ ],
 );

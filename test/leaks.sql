@@ -37,6 +37,12 @@ BEGIN
 	END LOOP;
 END $$;
 
+CREATE TABLE indexed (k text);
+INSERT INTO indexed SELECT 'key:' || n FROM generate_series(1, 1000) n;
+CREATE INDEX indexed_a ON indexed USING bloomfilter (k);
+CREATE INDEX indexed_b ON indexed USING bloomfilter (k);
+ANALYZE indexed;
+
 -- Arguments by type: i is the number of the call, so nothing is computed once.
 -- Keys repeat, so that what is counted or collected does not grow.
 CREATE TABLE arguments (type regtype PRIMARY KEY, expression text);
@@ -44,7 +50,8 @@ INSERT INTO arguments VALUES
 	('anycompatible', '(''key:'' || i % 10)'), ('anyelement', 'i % 10'), ('anyarray', 'ARRAY[i % 10, NULL, 3]'),
 	('anycompatiblearray', 'ARRAY[i % 10, NULL, 3]'), ('double precision', '0.1'),
 	-- a constant, because an aggregate wants the same in all rows, but none to the planner
-	('bigint', '(3 + i - i)'), ('integer', '(4 + i - i)::int'), ('text', '''murmur64a''::text'), ('boolean', '(i % 2 = 0)');
+	('bigint', '(3 + i - i)'), ('integer', '(4 + i - i)::int'), ('text', '''murmur64a''::text'), ('boolean', '(i % 2 = 0)'),
+	('regclass', '(CASE i % 2 WHEN 0 THEN ''indexed_a'' ELSE ''indexed_b'' END)::regclass');
 
 CREATE FUNCTION call_of(function own_functions, stored boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -82,6 +82,21 @@ type_name(int type)
 	}
 }
 
+/*
+ * Report a reply that the command cannot have.  Whoever sent it may have
+ * answered something else, so nothing that follows is believed.
+ */
+void
+bf_bad_reply(BfConnection *connection, const char *command, const char *expected)
+{
+	bf_connection_distrust(connection);
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
+			 errmsg("unexpected reply of Redis server %s to %s",
+					bf_connection_name(connection), command),
+			 errdetail("Expected %s.", expected)));
+}
+
 /* The reply to a command, which must be of that type; errors are reported. */
 const redisReply *
 bf_receive(BfConnection *connection, const char *command, const char *key, int type)
@@ -90,7 +105,7 @@ bf_receive(BfConnection *connection, const char *command, const char *key, int t
 
 	bf_redis_check_reply(reply, bf_connection_name(connection), command, key);
 	if (reply->type != type)
-		bf_connection_bad_reply(connection, command, type_name(type));
+		bf_bad_reply(connection, command, type_name(type));
 	return reply;
 }
 
@@ -102,7 +117,7 @@ receive_word(BfConnection *connection, const char *command, const char *key,
 	const redisReply *reply = bf_receive(connection, command, key, REDIS_REPLY_STATUS);
 
 	if (strcmp(reply->str, word) != 0)
-		bf_connection_bad_reply(connection, command,
+		bf_bad_reply(connection, command,
 						   psprintf("\"%s\"", word));
 	return reply;
 }
@@ -128,7 +143,7 @@ bf_receive_exec(BfConnection *connection, const char *command, const char *key,
 	const redisReply *reply = bf_receive(connection, command, key, REDIS_REPLY_ARRAY);
 
 	if (reply->elements != elements)
-		bf_connection_bad_reply(connection, command,
+		bf_bad_reply(connection, command,
 						   psprintf("%zu replies", elements));
 	return reply;
 }
@@ -141,9 +156,9 @@ bf_check_element(BfConnection *connection, const redisReply *array, size_t numbe
 	const redisReply *element;
 
 	if (number >= array->elements)
-		bf_connection_bad_reply(connection, command, "more replies");
+		bf_bad_reply(connection, command, "more replies");
 	element = array->element[number];
 	bf_redis_check_reply(element, bf_connection_name(connection), command, key);
 	if (element->type != type)
-		bf_connection_bad_reply(connection, command, type_name(type));
+		bf_bad_reply(connection, command, type_name(type));
 }

@@ -34,6 +34,8 @@ extern void bf_command_send(BfConnection *connection, const BfCommand *command);
 extern void bf_command_send_words(BfConnection *connection, const char *first,
 								  const char *second);
 
+extern void bf_bad_reply(BfConnection *connection, const char *command,
+						 const char *expected) __attribute__((noreturn));
 extern const redisReply *bf_receive_ok(BfConnection *connection, const char *command,
 									   const char *key);
 extern const redisReply *bf_receive(BfConnection *connection, const char *command,

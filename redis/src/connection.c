@@ -20,6 +20,7 @@
 #include "connection.h"
 
 #include "access/xact.h"
+#include "command.h"
 #include "connect.h"
 #include "foreign/foreign.h"
 #include "pgstat.h"
@@ -360,18 +361,11 @@ bf_connection_flush(BfConnection *connection, const char *command)
 		report_failure(connection, command, problem);
 }
 
-/*
- * Report a reply that the command cannot have.  Whoever sent it may have
- * answered something else, so nothing that follows is believed.
- */
+/* What it says may be the answer to something else: close it before its next use. */
 void
-bf_connection_bad_reply(BfConnection *connection, const char *command, const char *expected)
+bf_connection_distrust(BfConnection *connection)
 {
 	connection->outdated = true;
-	ereport(ERROR,
-			(errcode(ERRCODE_FDW_INVALID_DATA_TYPE),
-			 errmsg("unexpected reply of Redis server %s to %s", connection->name, command),
-			 errdetail("Expected %s.", expected)));
 }
 
 /* Whether a command can be sent and its reply will be the next one. */
@@ -469,7 +463,7 @@ introduce(BfConnection *connection, const BfRedisServerOptions *options)
 		if (reply == NULL)
 			report_failure(connection, steps[i], problem);
 		if (reply->type != REDIS_REPLY_STATUS && reply->type != REDIS_REPLY_ERROR)
-			bf_connection_bad_reply(connection, steps[i], "a status");
+			bf_bad_reply(connection, steps[i], "a status");
 		bf_redis_check_reply(reply, connection->name, steps[i], NULL);
 	}
 }

@@ -46,8 +46,7 @@ extern const redisReply *bf_connection_receive(BfConnection *connection,
 											   const char *command);
 extern const redisReply *bf_connection_try_receive(BfConnection *connection, int limit_ms,
 												   const char **problem);
-extern void bf_connection_bad_reply(BfConnection *connection, const char *command,
-									const char *expected) __attribute__((noreturn));
+extern void bf_connection_distrust(BfConnection *connection);
 
 extern void bf_connection_begin_work(BfConnection *connection, BfWork *work);
 extern void bf_connection_end_work(BfWork *work);

@@ -82,9 +82,13 @@ send_some(int first, int count, const char **problem)
 			continue;
 		if (reply->type == REDIS_REPLY_INTEGER)
 			done++;
+		else if (bf_redis_is_error(reply))
+			*problem = bf_redis_clean_text(reply->str, reply->len);
 		else
-			*problem = bf_redis_is_error(reply) ?
-				bf_redis_clean_text(reply->str, reply->len) : "The reply is not an integer.";
+		{
+			*problem = "The reply is not an integer.";
+			bf_connection_distrust(entry->connection);
+		}
 	}
 	return count - done;
 }

@@ -142,7 +142,7 @@ read_module_probe(BfConnection *connection, const BfRedisTableOptions *options,
 	}
 	bf_check_element(connection, exec, 1, name, options->key, REDIS_REPLY_ARRAY);
 	if (exec->element[1]->elements != (size_t) nkeys)
-		bf_connection_bad_reply(connection, name,
+		bf_bad_reply(connection, name,
 						   psprintf("%d replies", nkeys));
 	for (int i = 0; i < nkeys; i++)
 	{

@@ -182,7 +182,7 @@ check_module_reply(BfLoad *load, const redisReply *reply, int nkeys)
 		else if (bf_redis_is_error(element))
 			error = element;
 		else
-			bf_connection_bad_reply(load->connection,
+			bf_bad_reply(load->connection,
 							   bf_live_insert_command(load->options.format), "integers");
 	}
 	if (taken != nkeys)
@@ -194,7 +194,7 @@ static void
 check_bitmap_reply(BfLoad *load, const redisReply *reply, int nkeys)
 {
 	if (reply->elements != (size_t) nkeys * load->options.geometry.hashes)
-		bf_connection_bad_reply(load->connection, "BITFIELD", "one reply for each bit");
+		bf_bad_reply(load->connection, "BITFIELD", "one reply for each bit");
 	for (size_t i = 0; i < reply->elements; i++)
 		bf_check_element(load->connection, reply, i, "BITFIELD", load->options.key,
 						 REDIS_REPLY_INTEGER);

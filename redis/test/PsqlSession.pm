@@ -45,7 +45,7 @@ sub start
 	$self->{number}++;
 	$self->{timeout}->start(TIMEOUT);
 	$self->{in} .= "$sql\n;\n\\echo end $self->{number}\n\\warn end $self->{number}\n";
-	$self->{run}->pump while length $self->{in} && $self->{run}->pumpable;
+	$self->{run}->pump_nb while length $self->{in} && $self->{run}->pumpable;
 	return;
 }
 

@@ -10,10 +10,11 @@ EXTENSION = bloomfilter
 MODULE_big = bloomfilter
 
 # free of the server: what the harnesses and the Redis extension link too
-ALGORITHMS = hash params bits format filter bloom counting scalable
+ALGORITHMS = hash params bits format filter bloom counting scalable count_min top_k
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
-	aggregate bloom_sql bloomfilter callsite counting_sql distinct errors filter_sql gateway \
-	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
+	aggregate bloom_sql bloomfilter callsite count_min_agg_sql count_min_sql counting_sql distinct errors \
+	filter_sql gateway info_sql io key keytype scalable_sql selectivity_sql sizing_agg sketch_sql stored \
+	tempfile toastreader top_k_agg_sql top_k_sql)
 
 # The version is said once, in the control file.
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
@@ -21,12 +22,13 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).
 # The install script is joined from parts: *.sql.in again for each type.
 SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 FIXED_TYPES = bloom counting_bloom
-TYPES = $(FIXED_TYPES) scalable_bloom
+BLOOM_TYPES = $(FIXED_TYPES) scalable_bloom
+TYPES = $(BLOOM_TYPES) count_min_sketch top_k
 DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
-	counting scalable scalable_golden other_types stored lifetimes
+	counting scalable scalable_golden other_types stored lifetimes count_min_sketch top_k
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.
@@ -63,7 +65,10 @@ EXTRA_CLEAN += .built-for
 $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) $(EXTENSION).control Makefile
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \
-	    echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in; \
+	    echo; sed "s/@TYPE@/$$type/g" sql/type.sql.in; \
+	    case " $(BLOOM_TYPES) " in \
+	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/filter.sql.in;; \
+	    esac; \
 	    echo; cat sql/$$type.sql; \
 	    case " $(FIXED_TYPES) " in \
 	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g" sql/fixed.sql.in;; \

@@ -16,7 +16,7 @@
 #include "counting.h"
 #include "scalable.h"
 
-/* The kind's table, or NULL for a kind that does not exist. */
+/* The kind's table, or NULL for one that does not exist or is a sketch. */
 const BfMethods *
 bf_methods(BfKind kind)
 {
@@ -28,7 +28,10 @@ bf_methods(BfKind kind)
 			return &bf_counting_methods;
 		case BF_KIND_SCALABLE_BLOOM:
 			return &bf_scalable_methods;
+		case BF_KIND_COUNT_MIN_SKETCH:
+		case BF_KIND_TOP_K:
 		case BF_KIND_ANY:
+		case BF_KIND_ANY_TYPE:
 			break;
 	}
 	return NULL;

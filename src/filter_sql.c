@@ -31,8 +31,8 @@ BF_FUNCTION(bf_intersect);
 #define BF_KEYS_PER_INTERRUPT_CHECK		4096
 
 /* The elements of an array of keys; site tells their type. */
-static void
-get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count)
+void
+bf_get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count)
 {
 	deconstruct_array(DatumGetArrayTypeP(array), site->rule.type,
 					  site->element_length, site->element_by_value,
@@ -99,7 +99,7 @@ bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	site = bf_call_site_for_keys(fcinfo, 1);
-	get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
+	bf_get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
 	result = bf_get_filter_copy(PG_GETARG_DATUM(0), kind);
 	for (int i = 0; i < count; i++)
 	{
@@ -154,7 +154,7 @@ bf_contains_each(PG_FUNCTION_ARGS)
 	bool	   *nulls;
 	int			count;
 
-	get_keys(PointerGetDatum(array), site, &keys, &nulls, &count);
+	bf_get_keys(PointerGetDatum(array), site, &keys, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)

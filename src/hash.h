@@ -17,7 +17,8 @@
 typedef enum BfScheme
 {
 	BF_SCHEME_MURMUR64A = 1,	/* RedisBloom's */
-	BF_SCHEME_FNV1A = 2			/* ling-base's common/bloom */
+	BF_SCHEME_FNV1A = 2,		/* ling-base's common/bloom */
+	BF_SCHEME_MURMUR2 = 4		/* of count-min sketches: see bf_murmur2_rows() */
 } BfScheme;
 
 /*
@@ -36,6 +37,13 @@ extern BfHash bf_hash(BfScheme scheme, const void *key, size_t length);
 #define BF_HASH_DECIMAL_LIMIT	UINT64CONST(10000000000000000)
 
 extern BfHash bf_hash_decimal(BfScheme scheme, uint64 number);
+
+/*
+ * The 32-bit MurmurHash2 of a key with the seeds 0 .. nrows - 1: one hash for
+ * each row of a count-min sketch, as in RedisBloom.
+ */
+extern void bf_murmur2_rows(const void *key, size_t length, uint32 nrows, uint32 *hashes);
+extern void bf_murmur2_rows_decimal(uint64 number, uint32 nrows, uint32 *hashes);
 
 extern const char *bf_scheme_name(BfScheme scheme);
 extern bool bf_scheme_by_name(const char *name, BfScheme *scheme);

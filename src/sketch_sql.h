@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * sketch_sql.h
+ *	  What the SQL functions of both sketches share: checks of arguments.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_SKETCH_SQL_H
+#define BF_SKETCH_SQL_H
+
+#include "count_min.h"
+
+extern BfShape bf_sketch_shape(int64 width, int64 depth);
+extern BfShape bf_sketch_shape_for_error(double error, double probability);
+extern uint64 bf_sketch_weight(int64 weight);
+extern double bf_sketch_error_bound(const BfFilter *header);
+extern void bf_sketch_check_same(const BfFilter *left, const BfFilter *right);
+
+/* Parameters of an aggregate, asked again for each row. */
+extern double bf_sketch_agg_float8(FunctionCallInfo fcinfo, int argument, const char *name);
+extern void bf_sketch_agg_check_same(bool same);
+
+#endif							/* BF_SKETCH_SQL_H */

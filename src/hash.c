@@ -344,21 +344,42 @@ murmur2_finish(uint32 h, uint32 tail, bool has_tail)
 	return h ^ (h >> 15);
 }
 
-/* The hashes of a key of which the mixed blocks and the tail are at hand. */
-static inline void
-murmur2_rows_of_blocks(const uint32 *mixed, uint32 tail, size_t length,
-					   uint32 nrows, uint32 *hashes)
+/*
+ * The hashes of a key of which the mixed blocks and the tail are at hand.  The
+ * rows do not depend on each other: with the number of blocks known to the
+ * compiler nothing keeps the processor from computing them side by side.
+ */
+static pg_attribute_always_inline void
+murmur2_rows_unrolled(const uint32 *mixed, size_t nblocks, uint32 tail, bool has_tail,
+					  size_t length, uint32 nrows, uint32 *hashes)
 {
-	size_t		nblocks = length / 4;
-
 	for (uint32 row = 0; row < nrows; row++)
 	{
 		uint32		h = row ^ (uint32) length;
 
 		for (size_t i = 0; i < nblocks; i++)
 			h = murmur2_step(h, mixed[i]);
-		hashes[row] = murmur2_finish(h, tail, length % 4 != 0);
+		hashes[row] = murmur2_finish(h, tail, has_tail);
 	}
+}
+
+static inline void
+murmur2_rows_of_blocks(const uint32 *mixed, uint32 tail, size_t length,
+					   uint32 nrows, uint32 *hashes)
+{
+	size_t		nblocks = length / 4;
+	bool		has_tail = length % 4 != 0;
+
+	if (nblocks == 2 && has_tail)
+		murmur2_rows_unrolled(mixed, 2, tail, true, length, nrows, hashes);
+	else if (nblocks == 2)
+		murmur2_rows_unrolled(mixed, 2, tail, false, length, nrows, hashes);
+	else if (nblocks == 1 && has_tail)
+		murmur2_rows_unrolled(mixed, 1, tail, true, length, nrows, hashes);
+	else if (nblocks == 3 && has_tail)
+		murmur2_rows_unrolled(mixed, 3, tail, true, length, nrows, hashes);
+	else
+		murmur2_rows_unrolled(mixed, nblocks, tail, has_tail, length, nrows, hashes);
 }
 
 /* Keys of up to so many blocks are read and mixed once for all rows. */

@@ -91,32 +91,48 @@ bf_add_counts(uint64 a, uint64 b)
  * rises.  Returns its count then.  The modulus is that of the width.
  */
 static inline uint64
-bf_count_min_add(BfFilter *sketch, BfModulus modulus, const uint32 *hashes, uint64 weight)
+bf_count_min_add(BfFilter *sketch, BfModulus32 modulus, const uint32 *hashes, uint64 weight)
 {
 	uint64	   *row = (uint64 *) sketch->payload;
+	uint64		total = bf_count_min_total(sketch) + weight;
 	uint64		count = BF_MAX_COUNT;
+	uint32		depth = sketch->hashes;
 
-	for (uint32 i = 0; i < sketch->hashes; i++, row += modulus.m)
+	if (likely(total <= BF_MAX_COUNT))
 	{
-		uint64	   *counter = &row[bf_mod(modulus, hashes[i])];
+		/* no counter is greater than the total */
+		for (uint32 i = 0; i < depth; i++, row += modulus.m)
+		{
+			uint64	   *counter = &row[bf_mod32(modulus, hashes[i])];
+			uint64		sum = bf_counter(*counter) + weight;
+
+			*counter = bf_counter(sum);
+			count = Min(count, sum);
+		}
+		sketch->extra[0] = total;
+		return count;
+	}
+	for (uint32 i = 0; i < depth; i++, row += modulus.m)
+	{
+		uint64	   *counter = &row[bf_mod32(modulus, hashes[i])];
 		uint64		sum = bf_add_counts(bf_counter(*counter), weight);
 
 		*counter = bf_counter(sum);
 		count = Min(count, sum);
 	}
-	sketch->extra[0] = bf_add_counts(sketch->extra[0], weight);
+	sketch->extra[0] = BF_MAX_COUNT;
 	return count;
 }
 
 /* The count of a key: its smallest counter. */
 static inline uint64
-bf_count_min_count(const BfFilter *sketch, BfModulus modulus, const uint32 *hashes)
+bf_count_min_count(const BfFilter *sketch, BfModulus32 modulus, const uint32 *hashes)
 {
 	const uint64 *row = (const uint64 *) sketch->payload;
 	uint64		count = BF_MAX_COUNT;
 
 	for (uint32 i = 0; i < sketch->hashes; i++, row += modulus.m)
-		count = Min(count, bf_counter(row[bf_mod(modulus, hashes[i])]));
+		count = Min(count, bf_counter(row[bf_mod32(modulus, hashes[i])]));
 	return count;
 }
 

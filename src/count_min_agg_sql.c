@@ -37,10 +37,11 @@ BF_FUNCTION(bf_count_min_agg_deserialize);
 typedef struct BfCountMinState
 {
 	BfFilter   *sketch;
-	BfModulus	modulus;
+	BfModulus32	modulus;
 	double		error;			/* as asked, of cms_agg */
 	double		probability;
-	uint32	   *waiting;		/* row hashes of each; NULL: nobody waits */
+	uint32	   *hashes;			/* of a key, row by row: an array of depth */
+	uint32	   *waiting;		/* those of each that waits; NULL: nobody does */
 	uint64		weights[BF_WAITING_KEYS];
 	int			next;			/* the one that waits longest */
 } BfCountMinState;
@@ -59,7 +60,8 @@ begin(BfFilter *sketch)
 	BfCountMinState *state = (BfCountMinState *) palloc0(sizeof(BfCountMinState));
 
 	state->sketch = sketch;
-	state->modulus = bf_modulus(sketch->bits);
+	state->modulus = bf_modulus32((uint32) sketch->bits);
+	state->hashes = (uint32 *) palloc(sketch->hashes * sizeof(uint32));
 	if (VARSIZE(sketch) >= BF_WAITING_MIN_PAYLOAD)
 		state->waiting = (uint32 *)
 			palloc(BF_WAITING_KEYS * sketch->hashes * sizeof(uint32));
@@ -102,7 +104,7 @@ add_later(BfCountMinState *state, BfKeyRule *rule, Datum key, uint64 weight)
 								state->weights[state->next]);
 	bf_key_row_hashes(rule, key, depth, hashes);
 	for (uint32 i = 0; i < depth; i++, row += state->modulus.m)
-		bf_prefetch_write(&row[bf_mod(state->modulus, hashes[i])]);
+		bf_prefetch_write(&row[bf_mod32(state->modulus, hashes[i])]);
 	state->weights[state->next] = weight;
 	state->next = (state->next + 1) % BF_WAITING_KEYS;
 }
@@ -135,10 +137,9 @@ count_key(FunctionCallInfo fcinfo, uint64 weight, int parameters)
 		add_later(state, &site->rule, PG_GETARG_DATUM(1), weight);
 	else
 	{
-		uint32		hashes[BF_MAX_DEPTH];
-
-		bf_key_row_hashes(&site->rule, PG_GETARG_DATUM(1), state->sketch->hashes, hashes);
-		(void) bf_count_min_add(state->sketch, state->modulus, hashes, weight);
+		bf_key_row_hashes(&site->rule, PG_GETARG_DATUM(1), state->sketch->hashes,
+						  state->hashes);
+		(void) bf_count_min_add(state->sketch, state->modulus, state->hashes, weight);
 	}
 	PG_RETURN_POINTER(state);
 }

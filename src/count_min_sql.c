@@ -59,7 +59,7 @@ bf_count_min_create_by_error(PG_FUNCTION_ARGS)
 }
 
 static inline void
-add_key(BfFilter *sketch, BfModulus modulus, BfCallSite *site, Datum key, uint64 weight)
+add_key(BfFilter *sketch, BfModulus32 modulus, BfCallSite *site, Datum key, uint64 weight)
 {
 	uint32		hashes[BF_MAX_DEPTH];
 
@@ -84,7 +84,7 @@ bf_count_min_add_sql(PG_FUNCTION_ARGS)
 	site = bf_call_site(fcinfo, 1);
 	result = bf_get_filter_copy(PG_GETARG_DATUM(0), BF_KIND_COUNT_MIN_SKETCH);
 	if (weight > 0)
-		add_key(result, bf_modulus(result->bits), site, PG_GETARG_DATUM(1), weight);
+		add_key(result, bf_modulus32((uint32) result->bits), site, PG_GETARG_DATUM(1), weight);
 	PG_RETURN_POINTER(result);
 }
 
@@ -94,7 +94,7 @@ bf_count_min_add_all(PG_FUNCTION_ARGS)
 {
 	BfCallSite *site;
 	BfFilter   *result;
-	BfModulus	modulus;
+	BfModulus32	modulus;
 	Datum	   *keys;
 	bool	   *nulls;
 	int			count;
@@ -107,7 +107,7 @@ bf_count_min_add_all(PG_FUNCTION_ARGS)
 	site = bf_call_site_for_keys(fcinfo, 1);
 	bf_get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
 	result = bf_get_filter_copy(PG_GETARG_DATUM(0), BF_KIND_COUNT_MIN_SKETCH);
-	modulus = bf_modulus(result->bits);
+	modulus = bf_modulus32((uint32) result->bits);
 	for (int i = 0; i < count; i++)
 	{
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
@@ -119,7 +119,7 @@ bf_count_min_add_all(PG_FUNCTION_ARGS)
 }
 
 static inline int64
-key_count(const BfFilter *sketch, BfModulus modulus, BfCallSite *site, Datum key)
+key_count(const BfFilter *sketch, BfModulus32 modulus, BfCallSite *site, Datum key)
 {
 	uint32		hashes[BF_MAX_DEPTH];
 
@@ -135,7 +135,7 @@ bf_count_min_count_sql(PG_FUNCTION_ARGS)
 	const BfFilter *sketch = bf_keep_filter(site, PG_GETARG_DATUM(0),
 											BF_KIND_COUNT_MIN_SKETCH);
 
-	PG_RETURN_INT64(key_count(sketch, bf_modulus(sketch->bits), site, PG_GETARG_DATUM(1)));
+	PG_RETURN_INT64(key_count(sketch, bf_modulus32((uint32) sketch->bits), site, PG_GETARG_DATUM(1)));
 }
 
 /* cms_count_each(sketch, keys): an array of the same shape, NULL for NULL */
@@ -146,7 +146,7 @@ bf_count_min_count_each(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	const BfFilter *sketch = bf_keep_filter(site, PG_GETARG_DATUM(0),
 											BF_KIND_COUNT_MIN_SKETCH);
-	BfModulus	modulus = bf_modulus(sketch->bits);
+	BfModulus32	modulus = bf_modulus32((uint32) sketch->bits);
 	Datum	   *keys;
 	bool	   *nulls;
 	int			count;

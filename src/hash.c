@@ -344,42 +344,21 @@ murmur2_finish(uint32 h, uint32 tail, bool has_tail)
 	return h ^ (h >> 15);
 }
 
-/*
- * The hashes of a key of which the mixed blocks and the tail are at hand.  The
- * rows do not depend on each other: with the number of blocks known to the
- * compiler nothing keeps the processor from computing them side by side.
- */
-static pg_attribute_always_inline void
-murmur2_rows_unrolled(const uint32 *mixed, size_t nblocks, uint32 tail, bool has_tail,
-					  size_t length, uint32 nrows, uint32 *hashes)
+/* The hashes of a key of which the mixed blocks and the tail are at hand. */
+static inline void
+murmur2_rows_of_blocks(const uint32 *mixed, uint32 tail, size_t length,
+					   uint32 nrows, uint32 *hashes)
 {
+	size_t		nblocks = length / 4;
+
 	for (uint32 row = 0; row < nrows; row++)
 	{
 		uint32		h = row ^ (uint32) length;
 
 		for (size_t i = 0; i < nblocks; i++)
 			h = murmur2_step(h, mixed[i]);
-		hashes[row] = murmur2_finish(h, tail, has_tail);
+		hashes[row] = murmur2_finish(h, tail, length % 4 != 0);
 	}
-}
-
-static inline void
-murmur2_rows_of_blocks(const uint32 *mixed, uint32 tail, size_t length,
-					   uint32 nrows, uint32 *hashes)
-{
-	size_t		nblocks = length / 4;
-	bool		has_tail = length % 4 != 0;
-
-	if (nblocks == 2 && has_tail)
-		murmur2_rows_unrolled(mixed, 2, tail, true, length, nrows, hashes);
-	else if (nblocks == 2)
-		murmur2_rows_unrolled(mixed, 2, tail, false, length, nrows, hashes);
-	else if (nblocks == 1 && has_tail)
-		murmur2_rows_unrolled(mixed, 1, tail, true, length, nrows, hashes);
-	else if (nblocks == 3 && has_tail)
-		murmur2_rows_unrolled(mixed, 3, tail, true, length, nrows, hashes);
-	else
-		murmur2_rows_unrolled(mixed, nblocks, tail, has_tail, length, nrows, hashes);
 }
 
 /* Keys of up to so many blocks are read and mixed once for all rows. */
@@ -417,22 +396,57 @@ bf_murmur2_rows(const void *key, size_t length, uint32 nrows, uint32 *hashes)
 		hashes[row] = murmur2_finish(hashes[row], tail, length % 4 != 0);
 }
 
+/* Two mixed blocks in each word, the first in the lower half. */
+static inline uint64
+murmur2_mix_pair(uint64 word)
+{
+	return murmur2_mix((uint32) word) | (uint64) murmur2_mix((uint32) (word >> 32)) << 32;
+}
+
+/*
+ * The hashes of a key of up to 16 bytes in registers.  Where the compiler knows
+ * the number of blocks, nothing keeps the processor from computing the rows side
+ * by side.
+ */
+static pg_attribute_always_inline void
+murmur2_rows_of_words(uint64 first, uint64 second, uint32 nblocks, uint32 tail,
+					  bool has_tail, unsigned length, uint32 nrows, uint32 *hashes)
+{
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		uint32		h = row ^ length;
+
+		if (nblocks > 0)
+			h = murmur2_step(h, (uint32) first);
+		if (nblocks > 1)
+			h = murmur2_step(h, (uint32) (first >> 32));
+		if (nblocks > 2)
+			h = murmur2_step(h, (uint32) second);
+		if (nblocks > 3)
+			h = murmur2_step(h, (uint32) (second >> 32));
+		hashes[row] = murmur2_finish(h, tail, has_tail);
+	}
+}
+
 /* The same of the shortest decimal of a number: see bf_hash_decimal(). */
 void
 bf_murmur2_rows_decimal(uint64 number, uint32 nrows, uint32 *hashes)
 {
-	uint64		words[2];
-	unsigned	length = decimal_words(number, &words[0], &words[1]);
-	uint32		blocks[4];
-	uint32		mixed[4];
+	uint64		first;
+	uint64		second;
+	unsigned	length = decimal_words(number, &first, &second);
+	unsigned	nblocks = length / 4;
+	bool		has_tail = length % 4 != 0;
+	uint32		tail = (uint32) ((nblocks < 2 ? first : second) >> (nblocks % 2 * 32));
 
-	for (int i = 0; i < 4; i++)
-	{
-		blocks[i] = (uint32) (words[i / 2] >> (i % 2 * 32));
-		mixed[i] = murmur2_mix(blocks[i]);
-	}
-	murmur2_rows_of_blocks(mixed, length % 4 != 0 ? blocks[length / 4] : 0, length,
-						   nrows, hashes);
+	first = murmur2_mix_pair(first);
+	if (nblocks == 2 && has_tail)
+		murmur2_rows_of_words(first, 0, 2, tail, true, length, nrows, hashes);
+	else if (nblocks == 1 && has_tail)
+		murmur2_rows_of_words(first, 0, 1, tail, true, length, nrows, hashes);
+	else
+		murmur2_rows_of_words(first, murmur2_mix_pair(second), nblocks, tail, has_tail,
+							  length, nrows, hashes);
 }
 
 /* The name that users type and bloom_info shows; NULL for an id they cannot choose. */

@@ -82,4 +82,37 @@ bf_mod(BfModulus modulus, uint64 h)
 #endif
 }
 
+/*
+ * The same of 32-bit numbers, with no correction.  With f = floor((2^64 - 1) /
+ * m) + 1, the fraction of h / m is h * f mod 2^64 in units of 2^-64, and m times
+ * that, rounded down, is the remainder (Lemire, Kaser and Kurz, "Faster
+ * Remainder by Direct Computation", 2019).  Of m = 1, f wraps to 0 and so is
+ * every remainder.
+ */
+typedef struct BfModulus32
+{
+	uint32		m;
+	uint64		factor;
+} BfModulus32;
+
+static inline BfModulus32
+bf_modulus32(uint32 m)
+{
+	BfModulus32 modulus;
+
+	modulus.m = m;
+	modulus.factor = PG_UINT64_MAX / m + 1;
+	return modulus;
+}
+
+static inline uint32
+bf_mod32(BfModulus32 modulus, uint32 h)
+{
+#ifdef HAVE_INT128
+	return (uint32) (((uint128) (h * modulus.factor) * modulus.m) >> 64);
+#else
+	return h % modulus.m;
+#endif
+}
+
 #endif							/* BF_HASH_H */

@@ -120,21 +120,18 @@ bf_sketch_check_same(const BfFilter *left, const BfFilter *right)
 			 errhint("Create all of them with the same parameters.")));
 }
 
-double
-bf_sketch_agg_float8(FunctionCallInfo fcinfo, int argument, const char *name)
+void
+bf_sketch_agg_report_null(const char *name)
 {
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-	return PG_GETARG_FLOAT8(argument);
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", name)));
 }
 
 void
-bf_sketch_agg_check_same(bool same)
+bf_sketch_agg_report_change(void)
 {
-	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parameters must be the same for all rows of an aggregate")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("parameters must be the same for all rows of an aggregate")));
 }

@@ -19,7 +19,22 @@ extern double bf_sketch_error_bound(const BfFilter *header);
 extern void bf_sketch_check_same(const BfFilter *left, const BfFilter *right);
 
 /* Parameters of an aggregate, asked again for each row. */
-extern double bf_sketch_agg_float8(FunctionCallInfo fcinfo, int argument, const char *name);
-extern void bf_sketch_agg_check_same(bool same);
+extern void bf_sketch_agg_report_null(const char *name);
+extern void bf_sketch_agg_report_change(void);
+
+static inline double
+bf_sketch_agg_float8(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	if (unlikely(PG_ARGISNULL(argument)))
+		bf_sketch_agg_report_null(name);
+	return PG_GETARG_FLOAT8(argument);
+}
+
+static inline void
+bf_sketch_agg_check_same(bool same)
+{
+	if (unlikely(!same))
+		bf_sketch_agg_report_change();
+}
 
 #endif							/* BF_SKETCH_SQL_H */

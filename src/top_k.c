@@ -118,7 +118,7 @@ write_entry(uint8 *to, const BfCandidate *candidate)
 
 /* Look up what the sketch counts of a candidate now. */
 static inline void
-look_up(const BfFilter *sketch, BfModulus modulus, BfCandidate *candidate)
+look_up(const BfFilter *sketch, BfModulus32 modulus, BfCandidate *candidate)
 {
 	uint32		hashes[BF_MAX_DEPTH];
 
@@ -155,7 +155,7 @@ static const char *
 top_k_check_payload(const BfFilter *value)
 {
 	const char *problem = bf_count_min_check_counters(value);
-	BfModulus	modulus = bf_modulus(value->bits);
+	BfModulus32	modulus = bf_modulus32((uint32) value->bits);
 	const uint8 *from = entries_of(value);
 	const uint8 *end = from + value->capacity;
 	BfCandidate last;
@@ -219,7 +219,7 @@ bf_top_k_candidates(const BfFilter *value)
 	uint32		ncandidates = bf_top_k_ncandidates(value);
 	BfCandidate *candidates = (BfCandidate *)
 		palloc(Max(1, ncandidates) * sizeof(BfCandidate));
-	BfModulus	modulus = bf_modulus(value->bits);
+	BfModulus32	modulus = bf_modulus32((uint32) value->bits);
 	const uint8 *from = entries_of(value);
 	const uint8 *end = from + value->capacity;
 
@@ -248,7 +248,7 @@ bf_top_k_heaviest(BfCandidate *candidates, uint32 ncandidates, uint32 limit)
  * smaller than that.
  */
 static uint32
-choose(const BfFilter *sketch, BfModulus modulus, BfCandidate *candidates,
+choose(const BfFilter *sketch, BfModulus32 modulus, BfCandidate *candidates,
 	   uint32 ncandidates, uint64 *key_bytes)
 {
 	uint64		room = BF_MAX_PAYLOAD - bf_shape_bytes(bf_shape(sketch));
@@ -278,7 +278,8 @@ bf_top_k_begin(uint32 k, BfShape shape)
 	BfTopK	   *top = (BfTopK *) palloc0(sizeof(BfTopK));
 
 	top->sketch = create_header(k, shape, 0);
-	top->modulus = bf_modulus(shape.width);
+	top->modulus = bf_modulus32((uint32) shape.width);
+	top->hashes = (uint32 *) palloc(shape.depth * sizeof(uint32));
 	top->allocated = BF_FIRST_CANDIDATES;
 	top->candidates = (BfCandidate *) palloc(top->allocated * sizeof(BfCandidate));
 	top->nslots = 2 * BF_FIRST_CANDIDATES;

@@ -38,7 +38,8 @@ typedef struct BfCandidate
 typedef struct BfTopK
 {
 	BfFilter   *sketch;			/* header and counters, no candidates */
-	BfModulus	modulus;
+	BfModulus32	modulus;
+	uint32	   *hashes;			/* room for those of a key, row by row */
 	uint64		threshold;		/* a key that counts no more is no candidate */
 	BfCandidate *candidates;
 	uint32		ncandidates;

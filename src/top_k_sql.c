@@ -161,7 +161,7 @@ track(BfTopK *top, MemoryContext context, uint32 hash, const char *key, size_t l
 static pg_noinline void
 add_bytes(BfTopK *top, MemoryContext context, BfKeyRule *rule, Datum value, uint64 weight)
 {
-	uint32		hashes[BF_MAX_DEPTH];
+	uint32	   *hashes = top->hashes;
 	char		buffer[BF_KEY_BUFFER_SIZE];
 	BfKey		key;
 	uint64		count;
@@ -191,7 +191,7 @@ track_integer(BfTopK *top, MemoryContext context, BfKeyRule *rule, Datum value,
 void
 bf_top_k_add(BfTopK *top, MemoryContext context, BfKeyRule *rule, Datum key, uint64 weight)
 {
-	uint32		hashes[BF_MAX_DEPTH];
+	uint32	   *hashes = top->hashes;
 	uint64		number;
 	uint64		count;
 
@@ -292,7 +292,7 @@ bf_top_k_count(PG_FUNCTION_ARGS)
 
 	check_has_text(&site->rule);
 	bf_key_row_hashes(&site->rule, PG_GETARG_DATUM(1), value->hashes, hashes);
-	PG_RETURN_INT64((int64) bf_count_min_count(value, bf_modulus(value->bits), hashes));
+	PG_RETURN_INT64((int64) bf_count_min_count(value, bf_modulus32((uint32) value->bits), hashes));
 }
 
 /* A key as text in the server encoding. */

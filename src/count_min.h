@@ -124,6 +124,16 @@ bf_count_min_add(BfFilter *sketch, BfModulus32 modulus, const uint32 *hashes, ui
 	return count;
 }
 
+/* Have a key's counters fetched, for bf_count_min_add() some keys later. */
+static inline void
+bf_count_min_prefetch(const BfFilter *sketch, BfModulus32 modulus, const uint32 *hashes)
+{
+	const uint64 *row = (const uint64 *) sketch->payload;
+
+	for (uint32 i = 0; i < sketch->hashes; i++, row += modulus.m)
+		bf_prefetch_write(&row[bf_mod32(modulus, hashes[i])]);
+}
+
 /* The count of a key: its smallest counter. */
 static inline uint64
 bf_count_min_count(const BfFilter *sketch, BfModulus32 modulus, const uint32 *hashes)

@@ -25,10 +25,6 @@ BF_FUNCTION(bf_count_min_agg_final);
 BF_FUNCTION(bf_count_min_agg_serialize);
 BF_FUNCTION(bf_count_min_agg_deserialize);
 
-/* Keys that wait for their counters, and the payload from which on they do. */
-#define BF_WAITING_KEYS			16
-#define BF_WAITING_MIN_PAYLOAD	(1024 * 1024)
-
 /*
  * A sketch that grows by keys or by other sketches.  A large one misses the
  * cache at every counter, so the keys read last wait in a ring while theirs are
@@ -62,7 +58,7 @@ begin(BfFilter *sketch)
 	state->sketch = sketch;
 	state->modulus = bf_modulus32((uint32) sketch->bits);
 	state->hashes = (uint32 *) palloc(sketch->hashes * sizeof(uint32));
-	if (VARSIZE(sketch) >= BF_WAITING_MIN_PAYLOAD)
+	if (VARSIZE(sketch) >= BF_WAITING_MIN_SIZE)
 		state->waiting = (uint32 *)
 			palloc(BF_WAITING_KEYS * sketch->hashes * sizeof(uint32));
 	return state;
@@ -97,14 +93,12 @@ add_later(BfCountMinState *state, BfKeyRule *rule, Datum key, uint64 weight)
 {
 	uint32		depth = state->sketch->hashes;
 	uint32	   *hashes = state->waiting + state->next * depth;
-	const uint64 *row = (const uint64 *) state->sketch->payload;
 
 	if (state->weights[state->next] > 0)
 		(void) bf_count_min_add(state->sketch, state->modulus, hashes,
 								state->weights[state->next]);
 	bf_key_row_hashes(rule, key, depth, hashes);
-	for (uint32 i = 0; i < depth; i++, row += state->modulus.m)
-		bf_prefetch_write(&row[bf_mod32(state->modulus, hashes[i])]);
+	bf_count_min_prefetch(state->sketch, state->modulus, hashes);
 	state->weights[state->next] = weight;
 	state->next = (state->next + 1) % BF_WAITING_KEYS;
 }

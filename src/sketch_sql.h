@@ -12,6 +12,10 @@
 
 #include "count_min.h"
 
+/* Keys that wait for their counters, and the size from which on they do. */
+#define BF_WAITING_KEYS		16
+#define BF_WAITING_MIN_SIZE	(1024 * 1024)
+
 extern BfShape bf_sketch_shape(int64 width, int64 depth);
 extern BfShape bf_sketch_shape_for_error(double error, double probability);
 extern uint64 bf_sketch_weight(int64 weight);

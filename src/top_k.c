@@ -327,9 +327,9 @@ shrink(BfTopK *top)
 }
 
 /*
- * Count a key towards its candidate, which it becomes if it is none: a key of
- * weight in the sketch already, which makes its count.  Memory is taken from
- * the current context.
+ * Count a key towards its candidate, which it becomes if it is none.  The sketch
+ * has counted the weight already, and the key's count is what it says since.
+ * Memory is taken from the current context.
  */
 void
 bf_top_k_track(BfTopK *top, uint32 hash, const char *key, uint32 length,

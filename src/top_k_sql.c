@@ -146,6 +146,18 @@ check_length(size_t length)
 				 errhint("Use a part or a digest of it, such as md5(x).")));
 }
 
+/* The bytes of a key that can be listed. */
+BfKey
+bf_top_k_key(BfKeyRule *rule, Datum value, char *buffer)
+{
+	BfKey		key;
+
+	check_has_text(rule);
+	key = bf_key_bytes(rule, value, buffer);
+	check_length(key.length);
+	return key;
+}
+
 /* Tell a top_k of a key whose count has passed the threshold. */
 static pg_noinline void
 track(BfTopK *top, MemoryContext context, uint32 hash, const char *key, size_t length,
@@ -163,12 +175,9 @@ add_bytes(BfTopK *top, MemoryContext context, BfKeyRule *rule, Datum value, uint
 {
 	uint32	   *hashes = top->hashes;
 	char		buffer[BF_KEY_BUFFER_SIZE];
-	BfKey		key;
+	BfKey		key = bf_top_k_key(rule, value, buffer);
 	uint64		count;
 
-	check_has_text(rule);
-	key = bf_key_bytes(rule, value, buffer);
-	check_length(key.length);
 	bf_murmur2_rows(key.data, key.length, top->sketch->hashes, hashes);
 	count = bf_count_min_add(top->sketch, top->modulus, hashes, weight);
 	if (count > top->threshold)

@@ -16,6 +16,7 @@
 
 extern void bf_top_k_check_k(int32 k);
 extern void bf_top_k_default_error(int32 k, double *error, double *probability);
+extern BfKey bf_top_k_key(BfKeyRule *rule, Datum value, char *buffer);
 extern void bf_top_k_add(BfTopK *top, MemoryContext context, BfKeyRule *rule,
 						 Datum key, uint64 weight);
 extern void bf_top_k_absorb_value(BfTopK *top, MemoryContext context, const BfFilter *value);

@@ -127,6 +127,13 @@ FROM (SELECT g, top_k_agg(k, 20) AS t FROM key GROUP BY g UNION ALL SELECT 9, NU
 -- the state goes on after a final function has read it
 SELECT bool_and(running = (SELECT top_k_agg(k, 2) FROM key WHERE id <= x.id)) AS running, count(*) AS rows
 FROM (SELECT id, top_k_agg(k, 2) OVER (ORDER BY id) AS running FROM key WHERE id <= 100) x;
+-- in a large sketch keys wait
+SELECT bool_and(number = (SELECT top_k_agg(k, 1, 5, 0.0001, 0.01) FROM key WHERE id <= x.id)) AS number,
+	bool_and(text = top_k_add_all(top_k_create(5, 0.0001, 0.01), keys)) AS text, count(*) AS rows
+FROM (SELECT id, top_k_agg(k, 1, 5, 0.0001, 0.01) OVER w AS number, top_k_agg(repeat('x', k) || -k, 1, 5, 0.0001, 0.01) OVER w AS text, array_agg(repeat('x', k) || -k) OVER w AS keys
+	  FROM key WHERE id <= 40 WINDOW w AS (ORDER BY id)) x;
+SELECT top_k_agg(-k, w, 20, 0.0001, 0.01) = (SELECT top_k_agg(-k, w, 20, 0.0001, 0.01 ORDER BY id DESC) FROM key) AS order_by, (top_k_info(top_k_agg(k, w, 20, 0.0001, 0.01))).total = sum(w) AS total
+FROM key;
 SELECT bool_and(moving = made(keys)) AS moving
 FROM (SELECT top_k_agg(k, 20) OVER w AS moving, array_agg(k) OVER w AS keys FROM key WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)) x;
 SELECT bool_and(running = made(keys)) AS running_union
@@ -377,6 +384,8 @@ SELECT is_parallel('SELECT top_k_agg(key, 20) FROM zipf') AS is_parallel, is_par
 -- INSERT would not be parallel
 CREATE TABLE parallel AS SELECT top_k_agg(key, 20) AS t FROM zipf;
 INSERT INTO built SELECT 'parallel', t FROM parallel;
+CREATE TABLE large AS SELECT top_k_agg(key, 1, 20, 0.0001, 0.01) AS t FROM zipf;
+SELECT first_ten, bounds_true FROM large, judge(t);
 RESET parallel_leader_participation;
 SELECT name, total, listed, first_ten, bounds_true, largest_bound_of_ten < 0.001 * total AS better_than_the_sketch FROM built, judge(t) ORDER BY name;
 -- the same counts, whatever the way, and the same sketch bit for bit

@@ -20,6 +20,7 @@
 #include "bloom.h"
 #include "callsite.h"
 #include "counting.h"
+#include "cuckoo.h"
 #include "errors.h"
 #include "gateway.h"
 #include "io.h"
@@ -28,6 +29,8 @@
 BF_FUNCTION(bf_bloom_agg_transition);
 BF_FUNCTION(bf_counting_bloom_agg_transition);
 BF_FUNCTION(bf_scalable_bloom_agg_transition);
+BF_FUNCTION(bf_cuckoo_filter_agg_transition);
+BF_FUNCTION(bf_cuckoo_filter_agg_params_transition);
 BF_FUNCTION(bf_agg_template_transition);
 BF_FUNCTION(bf_agg_union_transition);
 BF_FUNCTION(bf_agg_intersect_transition);
@@ -64,18 +67,29 @@ begin(MemoryContext context, BfFilter *filter)
 		MemoryContextAllocZero(context, sizeof(BfAggregateState));
 
 	state->filter = filter;
-	if (filter->kind == BF_KIND_BLOOM &&
+	if ((filter->kind == BF_KIND_BLOOM || filter->kind == BF_KIND_CUCKOO_FILTER) &&
 		VARSIZE(filter) - BF_HEADER_SIZE >= BF_BATCH_MIN_PAYLOAD)
 		state->pending = (BfHash *)
 			MemoryContextAlloc(context, BF_BATCH_KEYS * sizeof(BfHash));
 	return state;
 }
 
+/* The filter with the keys that wait; of a plain one bits_set is not kept. */
+static BfFilter *
+with_pending(BfFilter *filter, const BfAggregateState *state)
+{
+	if (filter->kind == BF_KIND_CUCKOO_FILTER)
+		return bf_check_grown(bf_cuckoo_add_new(filter, state->pending, state->npending),
+							  BF_KIND_CUCKOO_FILTER);
+	bf_bloom_set_batch(filter, state->pending, state->npending);
+	return filter;
+}
+
 /* The keys that wait are part of the state; this only moves them. */
 static void
 flush_pending(BfAggregateState *state)
 {
-	bf_bloom_set_batch(state->filter, state->pending, state->npending);
+	state->filter = with_pending(state->filter, state);
 	state->npending = 0;
 }
 
@@ -87,8 +101,9 @@ state_copy(const BfAggregateState *state)
 
 	if (state->pending != NULL)
 	{
-		bf_bloom_set_batch(filter, state->pending, state->npending);
-		bf_bloom_recount(filter);
+		filter = with_pending(filter, state);
+		if (filter->kind == BF_KIND_BLOOM)
+			bf_bloom_recount(filter);
 	}
 	return filter;
 }
@@ -130,7 +145,12 @@ add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 
 	if (state->pending == NULL)
 	{
-		state->filter = bf_check_grown(bf_filter_add(state->filter, hash));
+		BfKind		kind = (BfKind) state->filter->kind;
+
+		/* a key that a cuckoo filter holds is not added again */
+		state->filter = bf_check_grown(kind == BF_KIND_CUCKOO_FILTER ?
+									   bf_cuckoo_add_new(state->filter, &hash, 1) :
+									   bf_filter_add(state->filter, hash), kind);
 		return;
 	}
 	state->pending[state->npending++] = hash;
@@ -210,6 +230,68 @@ bf_scalable_bloom_agg_transition(PG_FUNCTION_ARGS)
 	return capacity_transition(fcinfo, BF_KIND_SCALABLE_BLOOM);
 }
 
+/* An integer parameter of cuckoo_agg. */
+static int32
+get_cuckoo_parameter(FunctionCallInfo fcinfo, int argument)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("bucket size and bits of a fingerprint must not be null")));
+	return PG_GETARG_INT32(argument);
+}
+
+static pg_attribute_always_inline Datum
+cuckoo_transition(FunctionCallInfo fcinfo, bool has_params)
+{
+	BfAggregateState *state = get_state(fcinfo, 0);
+	BfCuckooParams params = BF_CUCKOO_DEFAULTS;
+	int64		capacity;
+
+	if (PG_ARGISNULL(1))
+		return bf_aggregate_unchanged(fcinfo);
+
+	capacity = get_capacity(fcinfo, 2);
+	if (has_params)
+	{
+		params.bucket_size = get_cuckoo_parameter(fcinfo, 3);
+		params.fingerprint_bits = get_cuckoo_parameter(fcinfo, 4);
+	}
+	if (state == NULL)
+	{
+		MemoryContext context = bf_aggregate_context(fcinfo);
+		MemoryContext old_context = MemoryContextSwitchTo(context);
+		BfFilter   *filter;
+
+		bf_check_params(bf_cuckoo_create(capacity, &params, &filter));
+		state = begin(context, filter);
+		MemoryContextSwitchTo(old_context);
+	}
+	else if ((uint64) capacity != state->filter->capacity ||
+			 (uint32) params.bucket_size != bf_cuckoo_bucket_size(state->filter) ||
+			 (uint32) params.fingerprint_bits != bf_cuckoo_fingerprint_bits(state->filter))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity, bucket size and bits of a fingerprint must be the same for all rows of an aggregate")));
+
+	add_key(fcinfo, state);
+	PG_RETURN_POINTER(state);
+}
+
+/* cuckoo_agg(key, capacity) */
+Datum
+bf_cuckoo_filter_agg_transition(PG_FUNCTION_ARGS)
+{
+	return cuckoo_transition(fcinfo, false);
+}
+
+/* cuckoo_agg(key, capacity, bucket_size, fingerprint_bits) */
+Datum
+bf_cuckoo_filter_agg_params_transition(PG_FUNCTION_ARGS)
+{
+	return cuckoo_transition(fcinfo, true);
+}
+
 /*
  * Whether a row's template is certainly the one of the row before: the same
  * stored value, whose head need not be fetched again.
@@ -252,7 +334,8 @@ bf_agg_template_transition(PG_FUNCTION_ARGS)
 			MemoryContext context = bf_aggregate_context(fcinfo);
 			MemoryContext old_context = MemoryContextSwitchTo(context);
 
-			state = begin(context, bf_check_grown(bf_filter_empty_like(head)));
+			state = begin(context, bf_check_grown(bf_filter_empty_like(head),
+												  (BfKind) head->kind));
 			MemoryContextSwitchTo(old_context);
 		}
 		else if (!bf_filter_same_geometry(state->filter, head) ||
@@ -292,7 +375,8 @@ combine_filter(FunctionCallInfo fcinfo,
 	else
 	{
 		bf_check_same_geometry(state->filter, filter);
-		state->filter = bf_check_grown(combine(state->filter, filter));
+		state->filter = bf_check_grown(combine(state->filter, filter),
+									   (BfKind) filter->kind);
 	}
 	PG_FREE_IF_COPY(unconstify(BfFilter *, filter), 1);
 	PG_RETURN_POINTER(state);
@@ -339,7 +423,7 @@ combine_states(FunctionCallInfo fcinfo,
 	if (state->pending != NULL)
 		flush_pending(state);
 	source = other->npending > 0 ? state_copy(other) : other->filter;
-	state->filter = bf_check_grown(combine(state->filter, source));
+	state->filter = bf_check_grown(combine(state->filter, source), (BfKind) source->kind);
 	PG_RETURN_POINTER(state);
 }
 

@@ -20,6 +20,43 @@
 /* How often a loop over a large array looks whether it was cancelled. */
 #define BF_SLICES_PER_INTERRUPT_CHECK	512
 
+/* The same for what is done to bytes, in pieces. */
+#define BF_PIECE_BYTES	((size_t) BF_SLICES_PER_INTERRUPT_CHECK * BF_SLICE_BYTES)
+
+void
+bf_bytes_copy(void *target, const void *source, size_t size)
+{
+	for (size_t offset = 0; offset < size; offset += BF_PIECE_BYTES)
+	{
+		BF_CHECK_FOR_INTERRUPTS();
+		memcpy((char *) target + offset, (const char *) source + offset,
+			   Min(size - offset, BF_PIECE_BYTES));
+	}
+}
+
+void
+bf_bytes_zero(void *target, size_t size)
+{
+	for (size_t offset = 0; offset < size; offset += BF_PIECE_BYTES)
+	{
+		BF_CHECK_FOR_INTERRUPTS();
+		memset((char *) target + offset, 0, Min(size - offset, BF_PIECE_BYTES));
+	}
+}
+
+bool
+bf_bytes_equal(const void *a, const void *b, size_t size)
+{
+	for (size_t offset = 0; offset < size; offset += BF_PIECE_BYTES)
+	{
+		BF_CHECK_FOR_INTERRUPTS();
+		if (memcmp((const char *) a + offset, (const char *) b + offset,
+				   Min(size - offset, BF_PIECE_BYTES)) != 0)
+			return false;
+	}
+	return true;
+}
+
 static inline void
 check_for_interrupts(uint64 offset)
 {

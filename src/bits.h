@@ -40,6 +40,15 @@ bf_bit_set(uint8 *bytes, uint64 position)
 	return (old & mask) == 0;
 }
 
+/*
+ * memcpy, memset to 0 and memcmp for equality, of values that may be large:
+ * touching half a gigabyte of new memory can take a second or more, so the
+ * query can be cancelled meanwhile.
+ */
+extern void bf_bytes_copy(void *target, const void *source, size_t size);
+extern void bf_bytes_zero(void *target, size_t size);
+extern bool bf_bytes_equal(const void *a, const void *b, size_t size);
+
 extern uint64 bf_bits_count(const uint8 *bytes, uint64 size);
 extern uint64 bf_bits_or(uint8 *target, const uint8 *source, uint64 size);
 extern uint64 bf_bits_and(uint8 *target, const uint8 *source, uint64 size);

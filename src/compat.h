@@ -72,6 +72,39 @@
 #endif
 #endif
 
+/* Foreign tables: see redis/. */
+#ifndef FRONTEND
+#if PG_VERSION_NUM >= 180000
+#define bf_create_foreignscan_path(root, rel, rows, impossible, cost, outer) \
+	create_foreignscan_path(root, rel, NULL, rows, (impossible) ? 1 : 0, cost, cost, NIL, outer, NULL, NIL, NIL)
+#elif PG_VERSION_NUM >= 170000
+#define bf_create_foreignscan_path(root, rel, rows, impossible, cost, outer) \
+	create_foreignscan_path(root, rel, NULL, rows, cost, cost, NIL, outer, NULL, NIL, NIL)
+#else
+#define bf_create_foreignscan_path(root, rel, rows, impossible, cost, outer) \
+	create_foreignscan_path(root, rel, NULL, rows, cost, cost, NIL, outer, NULL, NIL)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define bf_estimate_array_length(root, array)	estimate_array_length(root, array)
+#else
+#define bf_estimate_array_length(root, array)	estimate_array_length(array)
+#endif
+#if PG_VERSION_NUM >= 160000
+#define bf_scan_check_as(node) \
+	(((ForeignScan *) (node)->ss.ps.plan)->checkAsUser)
+#define bf_modify_check_as(result, estate)		ExecGetResultRelCheckAsUser(result, estate)
+#define bf_server_aclcheck(server, role, mode) \
+	object_aclcheck(ForeignServerRelationId, server, role, mode)
+#else
+#define bf_scan_check_as(node) \
+	(exec_rt_fetch(((Scan *) (node)->ss.ps.plan)->scanrelid, (node)->ss.ps.state)->checkAsUser)
+#define bf_modify_check_as(result, estate) \
+	((result)->ri_RangeTableIndex == 0 ? InvalidOid : \
+	 exec_rt_fetch((result)->ri_RangeTableIndex, estate)->checkAsUser)
+#define bf_server_aclcheck(server, role, mode)	pg_foreign_server_aclcheck(server, role, mode)
+#endif
+#endif
+
 /* A harness has no server that could ask it to stop. */
 #ifdef FRONTEND
 #define BF_CHECK_FOR_INTERRUPTS() ((void) 0)

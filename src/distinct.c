@@ -18,12 +18,16 @@
  */
 #include "distinct.h"
 
+#include "bits.h"
 #include "lib/hyperloglog.h"
 #include "tempfile.h"
 
 #define BF_DISTINCT_MIN_SLOTS		8
 #define BF_DISTINCT_REGISTER_BITS	14
 #define BF_DISTINCT_READ_HASHES		1024
+
+/* Slots between two looks whether the query was cancelled. */
+#define BF_DISTINCT_SLOTS_PER_CHECK	65536
 
 /*
  * Hashes that wait to be inserted together, and the number of slots from which
@@ -52,6 +56,17 @@ static inline bool
 is_free(BfHash slot)
 {
 	return slot.h1 == 0 && slot.h2 == 0;
+}
+
+/*
+ * The table may take all of work_mem, which may be gigabytes.  A set whose
+ * change was cancelled is not used again.
+ */
+static inline void
+check_for_interrupts(uint64 slot)
+{
+	if (slot % BF_DISTINCT_SLOTS_PER_CHECK == 0)
+		CHECK_FOR_INTERRUPTS();
 }
 
 BfDistinct *
@@ -100,9 +115,11 @@ grow(BfDistinct *set)
 	set->nslots *= 2;
 	set->slots = (BfHash *)
 		MemoryContextAllocExtended(set->context, set->nslots * sizeof(BfHash),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+								   MCXT_ALLOC_HUGE);
+	bf_bytes_zero(set->slots, set->nslots * sizeof(BfHash));
 	for (uint64 i = 0; i < old_nslots; i++)
 	{
+		check_for_interrupts(i);
 		if (!is_free(old_slots[i]))
 			insert(set->slots, set->nslots, old_slots[i]);
 	}
@@ -117,6 +134,7 @@ compact(BfDistinct *set)
 
 	for (uint64 i = 0; i < set->nslots; i++)
 	{
+		check_for_interrupts(i);
 		if (!is_free(set->slots[i]))
 			set->slots[n++] = set->slots[i];
 	}
@@ -143,14 +161,16 @@ spill(BfDistinct *set)
 		MemoryContextSwitchTo(old_context);
 	}
 
-	CHECK_FOR_INTERRUPTS();
 	compact(set);
 	for (uint64 i = 0; i < set->nused; i++)
+	{
+		check_for_interrupts(i);
 		count_in_registers(&set->registers, set->slots[i]);
+	}
 	bf_tempfile_append(set->file, set->slots, set->nused * sizeof(BfHash));
 	set->nfile += set->nused;
 
-	memset(set->slots, 0, set->nslots * sizeof(BfHash));
+	bf_bytes_zero(set->slots, set->nslots * sizeof(BfHash));
 	set->nused = 0;
 }
 
@@ -224,6 +244,7 @@ bf_distinct_count(const BfDistinct *set)
 	memcpy(registers.hashesArr, set->registers.hashesArr, registers.arrSize);
 	for (uint64 i = 0; i < set->nslots; i++)
 	{
+		check_for_interrupts(i);
 		if (!is_free(set->slots[i]))
 			count_in_registers(&registers, set->slots[i]);
 	}

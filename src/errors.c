@@ -10,6 +10,7 @@
 #include "errors.h"
 
 #include "counting.h"
+#include "cuckoo.h"
 #include "scalable.h"
 #include "utils/builtins.h"
 
@@ -82,21 +83,76 @@ bf_check_params(BfParamsError error)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("tightening must be greater than 0 and less than 1")));
 			break;
+		case BF_PARAMS_BUCKET_SIZE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("bucket size must be between 1 and %d", BF_MAX_BUCKET_SIZE)));
+			break;
+		case BF_PARAMS_FINGERPRINT_BITS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("bits of a fingerprint must be 8, 16 or 32")));
+			break;
+		case BF_PARAMS_ITERATIONS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("maximum of iterations must be between 1 and %d",
+							BF_MAX_ITERATIONS)));
+			break;
+		case BF_PARAMS_EXPANSION:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("expansion must be between 0 and %d", BF_MAX_EXPANSION)));
+			break;
+		case BF_PARAMS_TOO_MANY_FINGERPRINTS:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("filter would be too large"),
+					 errdetail("The fingerprints of a filter take at most " UINT64_FORMAT " bytes, and the number of buckets is a power of two.",
+							   BF_MAX_PAYLOAD),
+					 errhint("Use a smaller capacity or fewer bits for a fingerprint, or several filters.")));
+			break;
 	}
 }
 
-/* Report that a filter could not grow; otherwise return it. */
+/* Report that a filter of that kind could not grow; otherwise return it. */
 BfFilter *
-bf_check_grown(BfFilter *filter)
+bf_check_grown(BfFilter *filter, BfKind kind)
 {
-	if (filter == NULL)
+	if (filter != NULL)
+		return filter;
+	if (kind == BF_KIND_CUCKOO_FILTER)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("scalable filter cannot grow any further"),
-				 errdetail("A filter has at most " UINT64_FORMAT " bits in %d layers, and a layer at most %d hashes.",
-						   BF_MAX_BITS, BF_MAX_LAYERS, BF_MAX_HASHES),
-				 errhint("Create it with a greater initial capacity or growth.")));
-	return filter;
+				 errmsg("cuckoo filter is full"),
+				 errdetail("A filter has at most " UINT64_FORMAT " bytes in %d sub-filters; with an expansion of 0 it has one, and with one above 1 a union cannot move keys to larger sub-filters.",
+						   BF_MAX_PAYLOAD, BF_MAX_SUB_FILTERS),
+				 errhint("Create it with a greater capacity.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("scalable filter cannot grow any further"),
+			 errdetail("A filter has at most " UINT64_FORMAT " bits in %d layers, and a layer at most %d hashes.",
+					   BF_MAX_BITS, BF_MAX_LAYERS, BF_MAX_HASHES),
+			 errhint("Create it with a greater initial capacity or growth.")));
+	return NULL;
+}
+
+/* Report why a key could not be added, if so; before is the filter as it was. */
+BfFilter *
+bf_check_added(BfFilter *filter, const BfFilter *before, BfHash hash)
+{
+	/* a filter that grew is not where it was */
+	if (filter != NULL)
+		return filter;
+	if (before->kind == BF_KIND_CUCKOO_FILTER &&
+		bf_cuckoo_key_count(before, hash) >= bf_cuckoo_max_copies(before))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("key is already held %u times by the cuckoo filter",
+						bf_cuckoo_max_copies(before)),
+				 errdetail("A key is held at most 2 * bucket_size times, false matches of other keys included."),
+				 errhint("Add a key only if it is not held yet, or use a greater bucket size.")));
+	return bf_check_grown(NULL, (BfKind) before->kind);
 }
 
 /* What must be the same in filters that are combined. */
@@ -113,6 +169,12 @@ describe_geometry(const BfFilter *filter)
 							filter->hashes, scheme);
 		case BF_KIND_SCALABLE_BLOOM:
 			return psprintf("hash \"%s\"", scheme);
+		case BF_KIND_CUCKOO_FILTER:
+			return psprintf(UINT64_FORMAT " buckets of %u fingerprints of %u bits and expansion %u",
+							bf_cuckoo_sub_filter(filter, 0).buckets,
+							bf_cuckoo_bucket_size(filter),
+							bf_cuckoo_fingerprint_bits(filter),
+							bf_cuckoo_expansion(filter));
 		default:
 			return psprintf(UINT64_FORMAT " bits, %u hashes and hash \"%s\"",
 							filter->bits, filter->hashes, scheme);
@@ -130,6 +192,8 @@ bf_check_same_geometry(const BfFilter *left, const BfFilter *right)
 			 errmsg("filters of different geometry cannot be combined"),
 			 errdetail("One has %s, the other %s.",
 					   describe_geometry(left), describe_geometry(right)),
+			 left->kind == BF_KIND_CUCKOO_FILTER ?
+			 errhint("Create all of them with the same capacity, bucket size, bits of a fingerprint and expansion.") :
 			 errhint("Create all of them with the same capacity, false positive rate and hash.")));
 }
 

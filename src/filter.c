@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  What every kind of Bloom filter can do: dispatch to the kind, and the
+ *	  What every kind of filter can do: dispatch to the kind, and the
  *	  estimates about two filters.
  *
  * Copyright (c) 2026, the bloomfilter developers
@@ -12,8 +12,10 @@
 
 #include <math.h>
 
+#include "bits.h"
 #include "bloom.h"
 #include "counting.h"
+#include "cuckoo.h"
 #include "scalable.h"
 
 /* The kind's table, or NULL for one that does not exist or is a sketch. */
@@ -28,6 +30,8 @@ bf_methods(BfKind kind)
 			return &bf_counting_methods;
 		case BF_KIND_SCALABLE_BLOOM:
 			return &bf_scalable_methods;
+		case BF_KIND_CUCKOO_FILTER:
+			return &bf_cuckoo_methods;
 		case BF_KIND_COUNT_MIN_SKETCH:
 		case BF_KIND_TOP_K:
 		case BF_KIND_ANY:
@@ -50,7 +54,7 @@ bf_filter_copy(const BfFilter *filter)
 	size_t		size = (size_t) bf_format_size(filter);
 	BfFilter   *copy = (BfFilter *) palloc(size);
 
-	memcpy(copy, filter, size);
+	bf_bytes_copy(copy, filter, size);
 	return copy;
 }
 

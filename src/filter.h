@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.h
- *	  What every kind of Bloom filter can do, whatever its payload.
+ *	  What every kind of filter can do, whatever its payload.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *

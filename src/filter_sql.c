@@ -62,21 +62,28 @@ bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
 	hash = bf_key_hash(&site->rule, (BfScheme) filter->scheme, PG_GETARG_DATUM(1));
 	if (!changes(filter, hash))
 		PG_RETURN_POINTER(filter);
-	PG_RETURN_POINTER(bf_check_grown(change(bf_filter_copy(filter), hash)));
+	PG_RETURN_POINTER(change(bf_filter_copy(filter), hash));
 }
 
-/* A counter counts a key again; a bit is already set. */
+/* What counts keys counts one again; a bit is already set. */
 static bool
 adding_changes(const BfFilter *filter, BfHash hash)
 {
-	return filter->kind == BF_KIND_COUNTING_BLOOM || !bf_filter_contains(filter, hash);
+	return filter->kind == BF_KIND_COUNTING_BLOOM || filter->kind == BF_KIND_CUCKOO_FILTER ||
+		!bf_filter_contains(filter, hash);
+}
+
+static BfFilter *
+add_key(BfFilter *filter, BfHash hash)
+{
+	return bf_check_added(bf_filter_add(filter, hash), filter, hash);
 }
 
 /* bloom_add(filter, key) */
 Datum
 bf_add(PG_FUNCTION_ARGS)
 {
-	return bf_change_by_key(fcinfo, BF_KIND_ANY, adding_changes, bf_filter_add);
+	return bf_change_by_key(fcinfo, BF_KIND_ANY, adding_changes, add_key);
 }
 
 /*
@@ -106,10 +113,8 @@ bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
-			result = bf_check_grown(change(result,
-										   bf_key_hash(&site->rule,
-													   (BfScheme) result->scheme,
-													   keys[i])));
+			result = change(result, bf_key_hash(&site->rule, (BfScheme) result->scheme,
+												keys[i]));
 	}
 	PG_RETURN_POINTER(result);
 }
@@ -118,14 +123,16 @@ bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 Datum
 bf_add_all(PG_FUNCTION_ARGS)
 {
-	return bf_change_by_keys(fcinfo, BF_KIND_ANY, bf_filter_add);
+	return bf_change_by_keys(fcinfo, BF_KIND_ANY, add_key);
 }
 
 /* bloom_clear(filter): an empty one, made for the same */
 Datum
 bf_clear(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(bf_check_grown(bf_filter_empty_like(BF_GETARG_HEAD(0))));
+	const BfFilter *head = BF_GETARG_HEAD(0);
+
+	PG_RETURN_POINTER(bf_check_grown(bf_filter_empty_like(head), (BfKind) head->kind));
 }
 
 /* filter @> key */
@@ -176,7 +183,7 @@ bf_union(PG_FUNCTION_ARGS)
 	BfFilter   *result = BF_GETARG_FILTER_COPY(0);
 
 	bf_check_same_geometry(result, right);
-	PG_RETURN_POINTER(bf_check_grown(bf_filter_union(result, right)));
+	PG_RETURN_POINTER(bf_check_grown(bf_filter_union(result, right), (BfKind) right->kind));
 }
 
 /* left & right */

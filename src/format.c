@@ -17,6 +17,7 @@
  */
 #include "format.h"
 
+#include "bits.h"
 #include "count_min.h"
 #include "filter.h"
 #include "port/pg_bswap.h"
@@ -87,8 +88,9 @@ bf_format_create(BfKind kind, uint64 payload_size, BfGeometry geometry,
 				 BfScheme scheme, uint64 capacity, double fpr)
 {
 	size_t		size = (size_t) (BF_HEADER_SIZE + payload_size);
-	BfFilter   *filter = (BfFilter *) palloc0(size);
+	BfFilter   *filter = (BfFilter *) palloc(size);
 
+	bf_bytes_zero(filter, size);
 	SET_VARSIZE(filter, size);
 	filter->kind = (uint8) kind;
 	filter->version = BF_FORMAT_VERSION;

@@ -23,6 +23,7 @@ typedef enum BfKind
 	BF_KIND_BLOOM = 1,
 	BF_KIND_COUNTING_BLOOM = 2,
 	BF_KIND_SCALABLE_BLOOM = 3,
+	BF_KIND_CUCKOO_FILTER = 4,
 	BF_KIND_COUNT_MIN_SKETCH = 5,
 	BF_KIND_TOP_K = 6,
 	BF_KIND_ANY_TYPE = 255		/* asks a check to accept sketches, too */

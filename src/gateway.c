@@ -15,6 +15,7 @@
 #include "gateway.h"
 
 #include "access/detoast.h"
+#include "filter.h"
 
 static void
 report_damage(BfKind kind, const char *problem)
@@ -49,10 +50,11 @@ bf_get_filter(Datum datum, BfKind kind)
 BfFilter *
 bf_get_filter_copy(Datum datum, BfKind kind)
 {
-	BfFilter   *filter = (BfFilter *) PG_DETOAST_DATUM_COPY(datum);
+	BfFilter   *filter = (BfFilter *) PG_DETOAST_DATUM(datum);
 
 	bf_check_filter(filter, VARSIZE(filter), kind);
-	return filter;
+	/* the server's own copy cannot be cancelled */
+	return (Pointer) filter == DatumGetPointer(datum) ? bf_filter_copy(filter) : filter;
 }
 
 /* Copy the first size bytes of a value without fetching the others. */

@@ -300,6 +300,8 @@ bf_hash_decimal(BfScheme scheme, uint64 number)
 	else if (length == 16)
 		second = murmur_mix(second);
 	first = murmur_mix(first);
+	if (scheme == BF_SCHEME_MURMUR64A_SEED0)
+		return (BfHash) {murmur_short(length, 0, first, second), 0};
 	hash.h1 = murmur_short(length, BF_MURMUR_SEED, first, second);
 	hash.h2 = murmur_short(length, hash.h1, first, second);
 	return hash;
@@ -310,6 +312,8 @@ bf_hash(BfScheme scheme, const void *key, size_t length)
 {
 	if (scheme == BF_SCHEME_FNV1A)
 		return fnv1a_pair(key, length);
+	if (scheme == BF_SCHEME_MURMUR64A_SEED0)
+		return (BfHash) {murmur64a(key, length, 0), 0};
 	return murmur_pair((const uint8 *) key, length);
 }
 
@@ -459,6 +463,7 @@ bf_scheme_name(BfScheme scheme)
 			return "murmur64a";
 		case BF_SCHEME_FNV1A:
 			return "fnv1a";
+		case BF_SCHEME_MURMUR64A_SEED0:
 		case BF_SCHEME_MURMUR2:
 			break;
 	}

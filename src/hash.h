@@ -18,6 +18,7 @@ typedef enum BfScheme
 {
 	BF_SCHEME_MURMUR64A = 1,	/* RedisBloom's */
 	BF_SCHEME_FNV1A = 2,		/* ling-base's common/bloom */
+	BF_SCHEME_MURMUR64A_SEED0 = 3,	/* of cuckoo filters; h1 only, h2 is 0 */
 	BF_SCHEME_MURMUR2 = 4		/* of count-min sketches: see bf_murmur2_rows() */
 } BfScheme;
 

@@ -153,7 +153,8 @@ bf_info_layers(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	BfFilter   *head = bf_get_head(PG_GETARG_DATUM(0), BF_KIND_SCALABLE_BLOOM);
 
-	InitMaterializedSRF(fcinfo, 0);
+	/* to find the row type by itself would leave memory until the query ends */
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	for (uint32 i = 0; i < bf_scalable_layer_count(head); i++)
 	{
 		const BfLayer *layer = &bf_scalable_layers(head)[i];

@@ -14,6 +14,7 @@
 #include "io.h"
 
 #include "access/detoast.h"
+#include "bits.h"
 #include "common/base64.h"
 #include "common/hashfn.h"
 #include "gateway.h"
@@ -33,6 +34,9 @@ BF_FUNCTION(bf_hash_value_extended);
  */
 #define BF_BASE64_PIECE_BYTES	(3 * 1024 * 1024)
 #define BF_BASE64_PIECE_CHARS	(4 * 1024 * 1024)
+
+/* Bytes of a value that are hashed between two looks whether it was cancelled. */
+#define BF_HASH_PIECE_BYTES		((Size) 4 * 1024 * 1024)
 
 /* The largest value of any type. */
 #define BF_MAX_SIZE		(BF_HEADER_SIZE + BF_MAX_PAYLOAD)
@@ -126,7 +130,7 @@ bf_import(const void *portable, Size length, BfKind kind)
 	{
 		filter = (BfFilter *) palloc(Max(VARHDRSZ + length, BF_HEADER_SIZE));
 		SET_VARSIZE(filter, VARHDRSZ + length);
-		memcpy(VARDATA(filter), portable, length);
+		bf_bytes_copy(VARDATA(filter), portable, length);
 		problem = bf_format_accept(filter, VARSIZE(filter), kind);
 	}
 	if (problem != NULL)
@@ -166,8 +170,8 @@ bf_export(const BfFilter *filter)
 
 	bf_format_export_head(filter, (BfFilter *) result);
 	SET_VARSIZE(result, size);
-	memcpy((char *) result + head_size, (const char *) filter + head_size,
-		   size - head_size);
+	bf_bytes_copy((char *) result + head_size, (const char *) filter + head_size,
+				  size - head_size);
 	return result;
 }
 
@@ -217,7 +221,7 @@ same_bytes(FunctionCallInfo fcinfo)
 		return false;
 	left = PG_GETARG_VARLENA_PP(0);
 	right = PG_GETARG_VARLENA_PP(1);
-	result = memcmp(VARDATA_ANY(left), VARDATA_ANY(right), size - VARHDRSZ) == 0;
+	result = bf_bytes_equal(VARDATA_ANY(left), VARDATA_ANY(right), size - VARHDRSZ);
 	PG_FREE_IF_COPY(left, 0);
 	PG_FREE_IF_COPY(right, 1);
 	return result;
@@ -235,25 +239,37 @@ bf_ne(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(!same_bytes(fcinfo));
 }
 
+/*
+ * Pieces are hashed one after the other, each seeded with the hash before it.
+ * With seed 0 the low half is that of a hash function without seed, as the
+ * server's operator classes want it.
+ */
+static uint64
+hash_bytes_of(FunctionCallInfo fcinfo, uint64 seed)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	Size		size = VARSIZE_ANY_EXHDR(value);
+	uint64		hash = seed;
+
+	for (Size offset = 0; offset < size; offset += BF_HASH_PIECE_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hash = DatumGetUInt64(hash_any_extended((const unsigned char *) VARDATA_ANY(value) + offset,
+												(int) Min(size - offset, BF_HASH_PIECE_BYTES),
+												hash));
+	}
+	PG_FREE_IF_COPY(value, 0);
+	return hash;
+}
+
 Datum
 bf_hash_value(PG_FUNCTION_ARGS)
 {
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Datum		result = hash_any((const unsigned char *) VARDATA_ANY(value),
-								  (int) VARSIZE_ANY_EXHDR(value));
-
-	PG_FREE_IF_COPY(value, 0);
-	PG_RETURN_DATUM(result);
+	PG_RETURN_INT32((int32) hash_bytes_of(fcinfo, 0));
 }
 
 Datum
 bf_hash_value_extended(PG_FUNCTION_ARGS)
 {
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Datum		result = hash_any_extended((const unsigned char *) VARDATA_ANY(value),
-										   (int) VARSIZE_ANY_EXHDR(value),
-										   PG_GETARG_INT64(1));
-
-	PG_FREE_IF_COPY(value, 0);
-	PG_RETURN_DATUM(result);
+	PG_RETURN_INT64((int64) hash_bytes_of(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }

@@ -18,9 +18,6 @@ extern Datum bf_input_bytea(FunctionCallInfo fcinfo, BfKind kind);
 extern BfFilter *bf_import(const void *portable, Size length, BfKind kind);
 extern bytea *bf_export(const BfFilter *filter);
 
-/* also tells a filter type among key types: see keytype.c */
-extern Datum bf_hash_value_extended(PG_FUNCTION_ARGS);
-
 /* The three ways in that must know which type they make. */
 #define BF_DEFINE_INPUT_FUNCTIONS(type, kind) \
 	BF_FUNCTION(bf_##type##_in); \

@@ -15,16 +15,18 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "funcapi.h"
-#include "io.h"
 #include "mb/pg_wchar.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 /*
@@ -201,6 +203,35 @@ check_collation(Oid collation)
 				 errhint("Add COLLATE \"C\" to the key.")));
 }
 
+/*
+ * Whether a type is one of ours: all have the same output function.  It is
+ * told by its name, because this file is part of two libraries.
+ */
+static bool
+is_filter_type(Oid type)
+{
+	Oid			output;
+	bool		is_varlena;
+	HeapTuple	tuple;
+	bool		result;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(output));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", output);
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId;
+	if (result)
+	{
+		bool		is_null;
+		Datum		source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &is_null);
+		char	   *symbol = is_null ? NULL : TextDatumGetCString(source);
+
+		result = symbol != NULL && strcmp(symbol, "bf_out") == 0;
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /* A type that the table of portable forms does not list. */
 static void
 init_other_type(BfKeyRule *rule, MemoryContext context)
@@ -246,7 +277,7 @@ init_other_type(BfKeyRule *rule, MemoryContext context)
 	else
 		hash_function = get_hash_function(base, rule->type);
 	fmgr_info_cxt(hash_function, &rule->function, context);
-	if (rule->function.fn_addr == bf_hash_value_extended)
+	if (is_filter_type(base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot use a filter as a filter key"),

@@ -46,7 +46,12 @@ typedef enum BfParamsError
 	BF_PARAMS_COUNTER_BITS,		/* neither 4 nor 8 */
 	BF_PARAMS_TOO_MANY_COUNTERS,	/* needs more than BF_MAX_PAYLOAD */
 	BF_PARAMS_GROWTH,			/* below 1 or above BF_MAX_GROWTH */
-	BF_PARAMS_TIGHTENING		/* not between 0 and 1, or NaN */
+	BF_PARAMS_TIGHTENING,		/* not between 0 and 1, or NaN */
+	BF_PARAMS_BUCKET_SIZE,		/* these five: of a cuckoo filter */
+	BF_PARAMS_FINGERPRINT_BITS,
+	BF_PARAMS_ITERATIONS,
+	BF_PARAMS_EXPANSION,
+	BF_PARAMS_TOO_MANY_FINGERPRINTS	/* need more than BF_MAX_PAYLOAD */
 } BfParamsError;
 
 extern BfParamsError bf_params_check_fpr(double fpr);

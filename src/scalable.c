@@ -261,7 +261,7 @@ insert_layer(BfFilter *filter, uint32 number, const BfLayer *layer)
 	memmove(new_bits + bits_before + layer->bits / 8, old_bits + bits_before,
 			filter->bits / 8 - bits_before);
 	memmove(new_bits, old_bits, bits_before);
-	memset(new_bits + bits_before, 0, layer->bits / 8);
+	bf_bytes_zero(new_bits + bits_before, layer->bits / 8);
 	memmove(&layers[number + 1], &layers[number],
 			(filter->detail - number) * sizeof(BfLayer));
 	layers[number] = *layer;
@@ -439,7 +439,7 @@ scalable_unite(BfFilter *target, const BfFilter *source)
 
 		memcpy(&made_for, target, BF_HEADER_SIZE);
 		target = (BfFilter *) repalloc(target, size);
-		memcpy(target, source, size);
+		bf_bytes_copy(target, source, size);
 		widen_chain(target, &made_for);
 		return target;
 	}

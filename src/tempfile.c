@@ -21,6 +21,9 @@
 #include "storage/buffile.h"
 #include "utils/resowner.h"
 
+/* Bytes written between two looks whether the query was cancelled. */
+#define BF_TEMPFILE_PIECE_BYTES	((Size) 4 * 1024 * 1024)
+
 struct BfTempFile
 {
 	BufFile    *file;			/* NULL: its owner has closed it */
@@ -90,7 +93,15 @@ bf_tempfile_append(BfTempFile *file, const void *data, Size size)
 {
 	if (!file->at_end)
 		seek(file, file->end_segment, file->end_offset);
-	BufFileWrite(file->file, unconstify(void *, data), size);
+	while (size > 0)
+	{
+		Size		piece = Min(size, BF_TEMPFILE_PIECE_BYTES);
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileWrite(file->file, unconstify(void *, data), piece);
+		data = (const char *) data + piece;
+		size -= piece;
+	}
 	BufFileTell(file->file, &file->end_segment, &file->end_offset);
 	file->at_end = true;
 }

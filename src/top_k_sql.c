@@ -340,7 +340,8 @@ bf_top_k_list(PG_FUNCTION_ARGS)
 
 	if (candidates == NULL)
 		report_damage();
-	InitMaterializedSRF(fcinfo, 0);
+	/* to find the row type by itself would leave memory until the query ends */
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	count = bf_top_k_heaviest(candidates, bf_top_k_ncandidates(value), bf_top_k_k(value));
 	for (uint32 i = 0; i < count; i++)
 	{

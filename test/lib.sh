@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What test/check, test/demo and .ci/run share: find PostgreSQL, install what is
-# missing, build, and run a throw-away server that is gone afterwards.
+# What the scripts beside this file and .ci/run share: find PostgreSQL, install
+# what is missing, build, and run a throw-away server that is gone afterwards.
 #
 # The caller sets -euo pipefail, sources this file and then calls, in order:
 #   begin                 work folder and clean-up
@@ -85,6 +85,49 @@ run_job() {
 	wait "$job" || status=$?
 	job=
 	return "$status"
+}
+
+# What the tests said, as the last line tells it.
+passed=0
+failed=0
+skipped=0
+
+# A part of a larger run, whose output is shown and whose last count is added.
+# One that fails, or that counts nothing as it should, is a failure itself.
+# Arguments: name of its log, command.
+counted() {
+	local log=$work/log/$1 status=0 out reader count line
+	shift
+	exec {out}> >(tee "$log")
+	reader=$!
+	run_job "$@" >&"$out" 2>&1 || status=$?
+	exec {out}>&-
+	wait "$reader" || true
+	count='^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
+	line=$(grep -E "$count" "$log" | tail -n 1 || true)
+	if [[ $line =~ $count ]]; then
+		passed=$((passed + BASH_REMATCH[1]))
+		failed=$((failed + BASH_REMATCH[2]))
+		skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+		if ((status == 0 || BASH_REMATCH[2] > 0)); then return "$status"; fi
+	fi
+	say "failed with status $status: $*"
+	failed=$((failed + 1))
+	return 1
+}
+
+# The closing line, and whether all is well.
+say_count() {
+	if ((passed + failed == 0)); then
+		failed=1
+		say "there was no test to run"
+	fi
+	if ((skipped)); then
+		say "$passed passed, $failed failed, $skipped skipped"
+	else
+		say "$passed passed, $failed failed"
+	fi
+	((failed == 0))
 }
 
 # A command whose output is only worth reading when it fails.
@@ -232,7 +275,6 @@ check_postgres() {
 	bindir=$("$pg_config" --bindir)
 	pgxs=$("$pg_config" --pgxs)
 	pg_src=${pgxs%/makefiles/pgxs.mk}
-	# shellcheck disable=SC2034 # used by test/check
 	pg_regress=$pg_src/test/regress/pg_regress
 	if [ ! -f "$("$pg_config" --includedir-server)/postgres.h" ] || [ ! -f "$pgxs" ]; then
 		die "$pg_config has no server headers" \
@@ -257,53 +299,77 @@ default_major() {
 		sed -n 's/^Depends:.*postgresql-\([0-9][0-9]*\).*/\1/p' | sort -rn | head -n 1
 }
 
-# Prints the packages that are missing.  Arguments: further ones, as COMMAND=PACKAGE
-# (missing when there is no such command or file) or perl:MODULE=PACKAGE.
-missing_packages() {
-	local pair thing missing=()
+# Prints the packages that are missing of these, told as COMMAND=PACKAGE (missing
+# when there is no such command or file) or perl:MODULE=PACKAGE.
+missing_things() {
+	local pair thing
 	for pair in "$@"; do
 		thing=${pair%%=*}
 		case $thing in
-			perl:*) have perl && perl "-M${thing#perl:}" -e 1 2>/dev/null || missing+=("${pair#*=}") ;;
-			/*) [ -e "$thing" ] || missing+=("${pair#*=}") ;;
-			*) have "$thing" || missing+=("${pair#*=}") ;;
+			perl:*) have perl && perl "-M${thing#perl:}" -e 1 2>/dev/null || printf '%s\n' "${pair#*=}" ;;
+			/*) [ -e "$thing" ] || printf '%s\n' "${pair#*=}" ;;
+			*) have "$thing" || printf '%s\n' "${pair#*=}" ;;
 		esac
 	done
-	if [ -n "$pg_major" ]; then
-		has_server "$pg_major" || missing+=("postgresql-$pg_major")
-		has_headers "$pg_major" || missing+=("postgresql-server-dev-$pg_major")
-	elif [ -z "$pg_config" ]; then
-		missing+=(postgresql postgresql-server-dev-all)
-	fi
-	if ((${#missing[@]})); then printf '%s\n' "${missing[@]}" | sort -u; fi
 }
 
-# The compiler with its headers, and make.
+# The same, and what the chosen PostgreSQL lacks.
+missing_packages() {
+	{
+		missing_things "$@"
+		if [ -n "$pg_major" ]; then
+			has_server "$pg_major" || printf '%s\n' "postgresql-$pg_major"
+			has_headers "$pg_major" || printf '%s\n' "postgresql-server-dev-$pg_major"
+		elif [ -z "$pg_config" ]; then
+			printf '%s\n' postgresql postgresql-server-dev-all
+		fi
+	} | sort -u
+}
+
+# Before packages are installed.  Arguments: the packages.
+prepare_apt() {
+	have apt-get || die "these packages are missing, and there is no apt to install them: $*" \
+		"Install what they contain and name your PostgreSQL: PG_CONFIG=/path/to/pg_config"
+	can_be_root || die "packages are missing. Run this as root, then try again:" "" \
+		"  apt-get update && apt-get install -y --no-install-recommends $*" ""
+	# A new machine may have no lists yet, and old lists name versions that
+	# are gone.  Some other source that does not answer is not our business.
+	as_root apt-get update -q >"$work/log/apt-update" 2>&1 || true
+}
+
+apt_install() {
+	say "installing $*"
+	raise_cluster_guard
+	quietly apt-install as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+		--no-install-recommends -o DPkg::Lock::Timeout=300 "$@" ||
+		die "apt could not install: $*" "$(tail -n 5 "$work/log/apt-update")"
+	drop_cluster_guard
+	hash -r
+}
+
+# Tools that are no part of PostgreSQL.
+install_tools() {
+	local packages
+	mapfile -t packages < <(missing_things "$@" | sort -u)
+	((${#packages[@]})) || return 0
+	prepare_apt "${packages[@]}"
+	apt_install "${packages[@]}"
+}
+
+# The compiler with its headers, make and the chosen PostgreSQL.
 install_missing() {
 	local packages
 	local wanted=("$make=make" gcc=gcc /usr/include/stdio.h=libc6-dev "$@")
 	mapfile -t packages < <(missing_packages "${wanted[@]}")
 	if ((${#packages[@]})); then
-		have apt-get || die "these packages are missing, and there is no apt to install them: ${packages[*]}" \
-			"Install what they contain and name your PostgreSQL: PG_CONFIG=/path/to/pg_config"
-		can_be_root || die "packages are missing. Run this as root, then try again:" "" \
-			"  apt-get update && apt-get install -y --no-install-recommends ${packages[*]}" ""
-		# A new machine may have no lists yet, and old lists name versions that
-		# are gone.  Some other source that does not answer is not our business.
-		as_root apt-get update -q >"$work/log/apt-update" 2>&1 || true
+		prepare_apt "${packages[@]}"
 		if [ -z "$pg_config" ]; then
 			pg_major=$(default_major)
 			[ -n "$pg_major" ] || die "apt knows no package named postgresql"
 			pg_config=$debian/$pg_major/bin/pg_config
 			mapfile -t packages < <(missing_packages "${wanted[@]}")
 		fi
-		say "installing ${packages[*]}"
-		raise_cluster_guard
-		quietly apt-install as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-			--no-install-recommends -o DPkg::Lock::Timeout=300 "${packages[@]}" ||
-			die "apt could not install: ${packages[*]}" "$(tail -n 5 "$work/log/apt-update")"
-		drop_cluster_guard
-		hash -r
+		apt_install "${packages[@]}"
 	fi
 	check_postgres
 }
@@ -332,11 +398,22 @@ drop_cluster_guard() {
 # make for the chosen PostgreSQL, in the folder that is built.
 pg_make() { "$make" --no-print-directory -C "$build" PG_CONFIG="$pg_config" "${make_flags[@]}" "$@"; }
 
+# The optional extension, unless the caller says no.
+with_redis() { [ "${WITH_REDIS:-yes}" != no ]; }
+
+# What it and its tests need, for install_missing.  redis-tools has the server's
+# program too, under the name of a checker, and starts no service as redis-server
+# would.
+redis_packages=()
+if with_redis; then
+	redis_packages=(/usr/include/hiredis/hiredis.h=libhiredis-dev redis-check-rdb=redis-tools)
+fi
+
 # Bitcode for the JIT needs the clang that the server was built with, which not
 # every Debian release installs along with the headers.
 set_make_flags() {
 	local clang
-	make_flags=()
+	make_flags=("WITH_REDIS=$(with_redis && echo yes || echo no)")
 	clang=$(sed -n 's/^CLANG *= *//p' "$pg_src/Makefile.global")
 	if [ -n "$clang" ] && ! have "$clang"; then
 		make_flags+=(with_llvm=no)
@@ -349,8 +426,12 @@ is_installed() {
 	share=$("$pg_config" --sharedir)/extension
 	cmp -s "$build/bloomfilter.so" "$("$pg_config" --pkglibdir)/bloomfilter.so" || return 1
 	cmp -s "$build/bloomfilter.control" "$share/bloomfilter.control" || return 1
-	for file in "$build"/sql/*.sql "$build"/bloomfilter--*.sql; do
-		if [[ $file != */bloomfilter--* ]] || [ ! -f "$file" ]; then continue; fi
+	if with_redis; then
+		cmp -s "$build/redis/bloomfilter_redis.so" "$("$pg_config" --pkglibdir)/bloomfilter_redis.so" || return 1
+		cmp -s "$build/redis/bloomfilter_redis.control" "$share/bloomfilter_redis.control" || return 1
+	fi
+	for file in "$build"/sql/*.sql "$build"/redis/sql/*.sql; do
+		if [[ $file != */bloomfilter*--* ]] || [ ! -f "$file" ]; then continue; fi
 		cmp -s "$file" "$share/${file##*/}" || return 1
 	done
 }
@@ -425,4 +506,68 @@ start_server() {
 # psql that stops at the first error and reads nobody's settings.
 sql() {
 	as_server "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -h "$socket" -p "$port" -U postgres "$@"
+}
+
+# --- tests ----------------------------------------------------------------------
+
+# The checkout may lie where the server's user may not look, below /root say.
+copy_tests() {
+	local part
+	run=$work/pg/run
+	mkdir "$run"
+	for part in test expected sql redis README.md CHANGELOG.md bloomfilter.control; do
+		if [ -e "$root/$part" ]; then cp -R "$root/$part" "$run/"; fi
+	done
+	if with_redis; then
+		# redis-server is redis-check-rdb by another name
+		mkdir "$run/bin"
+		have redis-server || ln -s "$(command -v redis-check-rdb)" "$run/bin/redis-server"
+		quietly standin "$make" --no-print-directory -s -C "$build/redis/test" PG_CONFIG="$pg_config" ||
+			die "the stand-in for RedisBloom did not build"
+		cp "$build/redis/test/standin.so" "$run/redis/test/"
+	fi
+	if is_root; then chown -R "$server_user:" "$run"; fi
+}
+
+# The project as it is, for a build elsewhere: no history, nothing that was built.
+# Arguments: an empty folder.
+copy_project() {
+	tar -C "$root" --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.so' --exclude=./.built-for -cf - . |
+		tar -C "$1" --no-same-owner -xf -
+}
+
+run_in() { cd "$1" && shift && as_server "$@"; }
+
+# The environment is that of PGXS' prove_installcheck; the names differ between
+# server versions, and one that a version does not know does no harm.
+# Arguments: files below the project's folder, without their .pl.
+run_tap() {
+	local log=$work/log/tap name good bad status=0
+	run_job run_in "$run" env PATH="$bindir:$PATH:$run/bin" TESTDIR="$run" \
+		TESTLOGDIR="$run/tmp_check/log" TESTDATADIR="$run/tmp_check" PGPORT=65432 \
+		PG_REGRESS="$pg_regress" share_contrib_dir="$("$pg_config" --sharedir)/extension" \
+		prove --verbose --nocolor -I "$pg_src/test/perl" -I "$run/test" -I "$run/redis/test" \
+		"${@/%/.pl}" >"$log" 2>&1 || status=$?
+	good=$(grep -E '^ok [0-9]+' "$log" | grep -ciEv '# skip' || true)
+	skipped=$(grep -ciE '^ok [0-9]+.*# skip' "$log" || true)
+	bad=$(grep -E '^not ok [0-9]+' "$log" | grep -ciEv '# todo' || true)
+	# A file that died before its first failing test has failed all the same.
+	if ((status && bad == 0)); then bad=1; fi
+	if ((good == 0 && bad == 0)); then bad=1; fi
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	if ((bad == 0)); then
+		say "TAP: $good tests in $# files"
+		return 0
+	fi
+	say "--- TAP: $bad failed"
+	cat "$log"
+	for name in "$@"; do
+		if grep -qE "^$name\.pl .*(Failed|Wstat)|^Test Summary.*$name" "$log"; then
+			say "--- last lines of the log of $name"
+			tail -n 60 "$run/tmp_check/log/regress_log_${name##*/}" 2>/dev/null || true
+			tail -n 40 "$run/tmp_check/log/${name##*/}"_*.log 2>/dev/null || true
+		fi
+	done
+	say "--- end of TAP"
 }

@@ -22,6 +22,11 @@ CREATE TABLE groups AS
 CREATE TABLE looked_up AS SELECT id FROM big;
 CREATE UNIQUE INDEX ON looked_up (id);
 
+-- for the comparison of types
+CREATE TABLE million AS
+	SELECT x * 15485863 % 1000000007 AS id FROM generate_series(1::bigint, 1000000) x;
+CREATE TABLE million_filters (bloom bloom, counting counting_bloom, cuckoo cuckoo_filter);
+
 CREATE TABLE filters (name text PRIMARY KEY, f bloom);
 INSERT INTO filters
 	SELECT 'rows', bloom_agg(id, :rows, 0.01) FROM big

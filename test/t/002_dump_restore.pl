@@ -34,6 +34,18 @@ INSERT INTO shop.filters SELECT 'fnv1a', bloom_agg(i, bloom_create_with_params(9
 -- 4.5 MB: kept in TOAST, in many pieces
 INSERT INTO shop.filters SELECT 'large', bloom_agg('key:' || i, 2500000, 0.001) FROM generate_series(1, 100000) AS i;
 
+-- the other types, each with a default and an index on its operator class
+CREATE TABLE shop.others (
+	name text PRIMARY KEY,
+	k cuckoo_filter DEFAULT cuckoo_create(100, 4, 16)
+);
+INSERT INTO shop.others (name) VALUES ('default');
+INSERT INTO shop.others VALUES ('nothing', NULL), ('removed from', cuckoo_remove(cuckoo_add_all(cuckoo_create(10), ARRAY['a', 'b']), 'a')),
+	('one slot', cuckoo_create(1, 1, 32, 1, 0)), ('several', cuckoo_add_all(cuckoo_create(100, 2, 8, 20, 2), ARRAY(SELECT generate_series(1, 1000))));
+INSERT INTO shop.others SELECT 'large', cuckoo_agg('key:' || i, 1000000, 4, 16) FROM generate_series(1, 50000) AS i;
+CREATE INDEX others_k ON shop.others USING hash (k);
+CREATE VIEW shop.known_to_cuckoo AS
+	SELECT i FROM generate_series(1, 2000) AS i WHERE (SELECT k FROM shop.others WHERE name = 'several') @> i;
 -- the other types
 CREATE TABLE shop.sketches (name text PRIMARY KEY, s count_min_sketch DEFAULT cms_create(10, 3), t top_k DEFAULT top_k_create(5));
 INSERT INTO shop.sketches (name) VALUES ('default');
@@ -72,6 +84,8 @@ SQL
 my %facts = (
 	'filters' => q{SELECT string_agg(name || ' ' || coalesce(md5(f::bytea), 'NULL'), E'\n' ORDER BY name) FROM shop.filters},
 	'info' => q{SELECT string_agg(name || ' ' || bloom_info(f)::text, E'\n' ORDER BY name) FROM shop.filters},
+	'others' => q{SELECT string_agg(name || ' ' || coalesce(md5(k::bytea) || cuckoo_info(k)::text, 'NULL'), E'\n' ORDER BY name) FROM shop.others},
+	'view of cuckoo' => 'SELECT count(*), sum(i) FROM shop.known_to_cuckoo',
 	'sketches' => q{SELECT string_agg(name || ' ' || md5(s::bytea) || ' ' || md5(t::bytea) || ' ' || cms_info(s)::text || top_k_info(t)::text, E'\n' ORDER BY name) FROM shop.sketches},
 	'heaviest' => q{SELECT string_agg(h::text, ' ' ORDER BY name, rank) FROM shop.heaviest h},
 	'day' => q{SELECT md5(s::bytea), md5(t::bytea), cms_count(s, 'user:999'), top_k_count(t, 'user:999') FROM shop.day},
@@ -93,6 +107,7 @@ my %before = map { $_ => $node->safe_psql('source', $_ eq 'default' ? "BEGIN; $f
 cmp_ok(() = $before{'sql function'} =~ /true/g, '>=', 10, 'ten of the twenty words are known');
 cmp_ok(() = $before{'sql function'} =~ /false/g, '>=', 8, 'and most of the others are not');
 is($before{'view with @>'}, $before{'view with <@'}, 'both operators agree');
+like($before{'view of cuckoo'}, qr/^1[0-9]{3}\|/, 'the cuckoo filter knows its 1000 keys and few others');
 is($before{'DISTINCT'}, '8', 'nine filters, two of them equal, and NULL');
 is($before{'hash index'}, 'large', 'the hash index finds the large filter');
 like(

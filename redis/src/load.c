@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.c
+ *	  Filling a filter that lives in Redis.
+ *
+ * Keys are collected into batches of one command each.  A batch is sent
+ * without waiting, and the next one is filled while the server works; the
+ * reply is read before the batch after next is sent, so memory stays flat.
+ * The filter may be asked for, or another statement may want the connection,
+ * before the last batch is full: then everything is sent and settled first.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "live.h"
+
+#include "command.h"
+#include "reply.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+/*
+ * Keys of a batch.  More do not make it faster; a bitmap's batch has hashes
+ * times as many operations, so fewer keys do.
+ */
+#define MODULE_BATCH	512
+#define BITMAP_BATCH	128
+#define BATCH_BYTES		(256 * 1024)
+
+/* Redis' own limit of one argument (proto-max-bulk-len). */
+#define MAX_KEY_BYTES	(512 * 1024 * 1024)
+
+const char *
+bf_live_insert_command(BfRedisFormat format)
+{
+	switch (format)
+	{
+		case BF_REDIS_BLOOM:
+			return "BF.INSERT";
+		case BF_REDIS_CUCKOO:
+			return "CF.INSERT";
+		default:
+			return "BITFIELD";
+	}
+}
+
+static int
+batch_size(const BfLoad *load)
+{
+	return load->options.format == BF_REDIS_BITMAP ? BITMAP_BATCH : MODULE_BATCH;
+}
+
+static void
+add_arg(BfLoad *load, const char *data, size_t length)
+{
+	load->args[load->nargs] = data;
+	load->lengths[load->nargs] = length;
+	load->nargs++;
+}
+
+static void
+add_word(BfLoad *load, const char *word)
+{
+	add_arg(load, word, strlen(word));
+}
+
+/* One command that adds the batch to a filter of RedisBloom. */
+static void
+build_module_command(BfLoad *load)
+{
+	const BfRedisTableOptions *options = &load->options;
+	size_t		start = 0;
+
+	add_word(load, bf_live_insert_command(options->format));
+	add_word(load, options->key);
+	if (!options->create)
+		add_word(load, "NOCREATE");
+	if (options->capacity != 0)
+	{
+		add_word(load, "CAPACITY");
+		add_word(load, load->capacity);
+	}
+	if (options->error_rate != 0.0)
+	{
+		add_word(load, "ERROR");
+		add_word(load, load->error_rate);
+	}
+	if (options->expansion != 0 && options->format == BF_REDIS_BLOOM)
+	{
+		add_word(load, "EXPANSION");
+		add_word(load, load->expansion);
+	}
+	if (options->nonscaling)
+		add_word(load, "NONSCALING");
+	add_word(load, "ITEMS");
+	for (int i = 0; i < load->nkeys; i++)
+	{
+		add_arg(load, load->bytes.data + start, load->ends[i] - start);
+		start = load->ends[i];
+	}
+}
+
+/*
+ * One command that sets all positions of the batch's keys: faster than as many
+ * SETBITs.  Bits of one are numbered as SETBIT does.
+ */
+static void
+build_bitmap_command(BfLoad *load)
+{
+	BfModulus	modulus = bf_modulus(load->options.geometry.bits);
+	size_t		start = 0;
+
+	add_word(load, "BITFIELD");
+	add_word(load, load->options.key);
+	resetStringInfo(&load->numbers);
+	/* arguments point into it, so it may not move */
+	enlargeStringInfo(&load->numbers,
+					  load->nkeys * (int) load->options.geometry.hashes * 11);
+	for (int i = 0; i < load->nkeys; i++)
+	{
+		BfHash		hash = bf_hash(load->options.scheme, load->bytes.data + start,
+								   load->ends[i] - start);
+		uint64		h = hash.h1;
+
+		for (uint32 j = 0; j < load->options.geometry.hashes; j++, h += hash.h2)
+		{
+			char	   *number = load->numbers.data + load->numbers.len;
+			int			length = pg_ulltoa_n(bf_mod(modulus, h), number);
+
+			load->numbers.len += length;
+			add_arg(load, "SET", 3);
+			add_arg(load, "u1", 2);
+			add_arg(load, number, length);
+			add_arg(load, "1", 1);
+		}
+		start = load->ends[i];
+	}
+}
+
+/* Whatever is sent after the keys' command of each batch. */
+static void
+send_expiry(BfLoad *load)
+{
+	BfCommand	command;
+
+	if (load->options.ttl == 0)
+		return;
+	bf_command_init(&command, "PEXPIRE");
+	bf_command_text(&command, load->options.key);
+	bf_command_number(&command, load->options.ttl);
+	bf_command_send(load->connection, &command);
+}
+
+/* Say how far it went when the filter took only some of the keys. */
+static void
+report_rejected(BfLoad *load, const redisReply *error, int64 taken, int64 offered)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("filter \"%s\" on Redis server %s took only " INT64_FORMAT " of " INT64_FORMAT " keys",
+					load->options.key, bf_connection_name(load->connection), taken, offered),
+			 error != NULL ?
+			 errdetail("%s", bf_redis_clean_text(error->str, error->len)) :
+			 errdetail("The filter is full."),
+			 errhint("Keys that were added stay. Make a new filter with a greater capacity, or one that scales.")));
+}
+
+/* Check the reply to a command that added so many keys. */
+static void
+check_module_reply(BfLoad *load, const redisReply *reply, int nkeys)
+{
+	const redisReply *error = NULL;
+	int64		taken = 0;
+
+	for (size_t i = 0; i < reply->elements; i++)
+	{
+		const redisReply *element = reply->element[i];
+
+		if (element->type == REDIS_REPLY_INTEGER)
+			taken += element->integer >= 0;
+		else if (bf_redis_is_error(element))
+			error = element;
+		else
+			bf_redis_bad_reply(bf_connection_name(load->connection),
+							   bf_live_insert_command(load->options.format), "integers");
+	}
+	if (taken != nkeys)
+		report_rejected(load, error, load->acknowledged + taken, load->acknowledged + nkeys);
+}
+
+/* Receive what the oldest batch was answered. */
+static void
+receive_batch(BfLoad *load)
+{
+	const BfRedisTableOptions *options = &load->options;
+	const char *name = bf_live_insert_command(options->format);
+	int			nkeys = load->sent[0];
+	const redisReply *reply;
+
+	reply = bf_receive(load->connection, name, options->key, REDIS_REPLY_ARRAY);
+	if (options->format != BF_REDIS_BITMAP)
+		check_module_reply(load, reply, nkeys);
+	else if (reply->elements != (size_t) nkeys * options->geometry.hashes)
+		bf_redis_bad_reply(bf_connection_name(load->connection), name, "one reply for each bit");
+	if (options->ttl != 0)
+		(void) bf_receive(load->connection, "PEXPIRE", options->key, REDIS_REPLY_INTEGER);
+
+	load->acknowledged += nkeys;
+	load->nsent--;
+	memmove(load->sent, load->sent + 1, load->nsent * sizeof(load->sent[0]));
+}
+
+/* Make a cuckoo filter of the shape that only CF.RESERVE can ask for. */
+static void
+reserve_cuckoo(BfLoad *load)
+{
+	const BfRedisTableOptions *options = &load->options;
+	const redisReply *reply;
+	BfCommand	command;
+
+	bf_command_init(&command, "CF.RESERVE");
+	bf_command_text(&command, options->key);
+	/* RedisBloom's default, which BF_REDIS_CUCKOO tables without one get too */
+	bf_command_number(&command, options->capacity != 0 ? options->capacity : 1024);
+	if (options->bucket_size != 0)
+	{
+		bf_command_text(&command, "BUCKETSIZE");
+		bf_command_number(&command, options->bucket_size);
+	}
+	if (options->max_iterations != 0)
+	{
+		bf_command_text(&command, "MAXITERATIONS");
+		bf_command_number(&command, options->max_iterations);
+	}
+	if (options->expansion != 0)
+	{
+		bf_command_text(&command, "EXPANSION");
+		bf_command_number(&command, options->expansion);
+	}
+	bf_command_send(load->connection, &command);
+	reply = bf_connection_receive(load->connection, "CF.RESERVE");
+	if (bf_redis_is_error(reply) && strcmp(reply->str, "ERR item exists") == 0)
+		return;
+	bf_redis_check_reply(reply, bf_connection_name(load->connection), "CF.RESERVE",
+						 options->key);
+}
+
+/* SETBIT and BITFIELD would make a string where the table says not to. */
+static void
+require_bitmap(BfLoad *load)
+{
+	const redisReply *reply;
+
+	bf_command_send_words(load->connection, "EXISTS", load->options.key);
+	reply = bf_receive(load->connection, "EXISTS", load->options.key, REDIS_REPLY_INTEGER);
+	if (reply->integer == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no filter \"%s\" on Redis server %s",
+						load->options.key, bf_connection_name(load->connection)),
+				 errhint("Push it, or let INSERT create it (option create).")));
+}
+
+static void settle_load(void *argument);
+
+/* Before the first batch: take the connection and see to the filter. */
+static void
+start_sending(BfLoad *load)
+{
+	const BfRedisTableOptions *options = &load->options;
+
+	load->connection = bf_connection_get(load->server, load->user);
+	if (options->format == BF_REDIS_CUCKOO && options->create &&
+		(options->bucket_size != 0 || options->max_iterations != 0 || options->expansion != 0))
+		reserve_cuckoo(load);
+	if (options->format == BF_REDIS_BITMAP && !options->create)
+		require_bitmap(load);
+	load->work.settle = settle_load;
+	load->work.argument = load;
+	bf_connection_begin_work(load->connection, &load->work);
+}
+
+/* Send the batch that was filled. */
+static void
+send_batch(BfLoad *load)
+{
+	MemoryContext old;
+
+	if (load->nkeys == 0)
+		return;
+	if (load->work.connection == NULL)
+		start_sending(load);
+	if (load->nsent == BF_LOAD_DEPTH)
+		receive_batch(load);
+
+	old = MemoryContextSwitchTo(load->context);
+	load->nargs = 0;
+	if (load->options.format == BF_REDIS_BITMAP)
+		build_bitmap_command(load);
+	else
+		build_module_command(load);
+	bf_connection_send(load->connection, load->nargs, load->args, load->lengths);
+	send_expiry(load);
+	load->sent[load->nsent++] = load->nkeys;
+	load->nkeys = 0;
+	resetStringInfo(&load->bytes);
+	MemoryContextSwitchTo(old);
+
+	bf_connection_flush(load->connection, bf_live_insert_command(load->options.format));
+}
+
+/* Send everything and receive all replies: then the connection is free. */
+static void
+settle_load(void *argument)
+{
+	BfLoad	   *load = (BfLoad *) argument;
+
+	send_batch(load);
+	while (load->nsent > 0)
+		receive_batch(load);
+}
+
+/* The memory of an aborted statement goes: its work must not stay behind. */
+static void
+forget_load(void *argument)
+{
+	bf_connection_end_work(&((BfLoad *) argument)->work);
+}
+
+/* Start filling a filter; the load lives in the current context. */
+BfLoad *
+bf_load_begin(Oid server, Oid user, const BfRedisTableOptions *options)
+{
+	BfLoad	   *load = (BfLoad *) palloc0(sizeof(BfLoad));
+	MemoryContextCallback *callback = (MemoryContextCallback *) palloc0(sizeof(MemoryContextCallback));
+	size_t		nargs;
+
+	load->server = server;
+	load->user = user;
+	load->options = *options;
+	load->context = CurrentMemoryContext;
+	load->capacity = psprintf(INT64_FORMAT, options->capacity);
+	load->error_rate = psprintf("%.17g", options->error_rate);
+	load->expansion = psprintf("%d", options->expansion);
+	nargs = (size_t) batch_size(load) + BF_COMMAND_ARGS;
+	if (options->format == BF_REDIS_BITMAP)
+		nargs = (size_t) batch_size(load) * options->geometry.hashes * 4 + BF_COMMAND_ARGS;
+	load->args = (const char **) palloc(nargs * sizeof(char *));
+	load->lengths = (size_t *) palloc(nargs * sizeof(size_t));
+	load->ends = (size_t *) palloc(batch_size(load) * sizeof(size_t));
+	initStringInfo(&load->bytes);
+	initStringInfo(&load->numbers);
+
+	callback->func = forget_load;
+	callback->arg = load;
+	MemoryContextRegisterResetCallback(load->context, callback);
+	return load;
+}
+
+/* Add one key, which is copied. */
+void
+bf_load_add(BfLoad *load, const char *data, size_t length)
+{
+	if (length > MAX_KEY_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("key of %zu bytes is too long for Redis", length),
+				 errdetail("An argument of a command has at most %d bytes.", MAX_KEY_BYTES)));
+	if (load->nkeys == batch_size(load) ||
+		(load->nkeys > 0 && load->bytes.len + length > BATCH_BYTES))
+		send_batch(load);
+	appendBinaryStringInfo(&load->bytes, data, (int) length);
+	load->ends[load->nkeys++] = load->bytes.len;
+}
+
+/* Send the rest and wait until all of it is in the filter. */
+void
+bf_load_end(BfLoad *load)
+{
+	if (load->nkeys > 0 || load->work.connection != NULL)
+		settle_load(load);
+	bf_connection_end_work(&load->work);
+}

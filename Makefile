@@ -14,11 +14,13 @@ EXTENSION = bloomfilter
 MODULE_big = bloomfilter
 
 # free of the server: what the harnesses and the Redis extension link too
-ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table cuckoo_batch
+ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table cuckoo_batch count_min top_k
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
-	aggregate bloom_sql bloomfilter callsite counting_sql cuckoo_sql distinct errors expanded filter_sql gateway \
+	aggregate bloom_sql bloomfilter callsite count_min_agg_sql count_min_sql counting_sql cuckoo_sql distinct \
+	errors expanded filter_sql gateway \
 	index_access index_build index_handler index_insert index_page index_probe index_sql index_vacuum \
-	info_sql io key keytype scalable_sql selectivity_sql sizing_agg stored tempfile toastreader)
+	info_sql io key keytype scalable_sql selectivity_sql sizing_agg sketch_sql stored \
+	tempfile toastreader top_k_agg_sql top_k_sql)
 
 # The version is said once, in the control file.
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
@@ -27,14 +29,16 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).
 SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 FIXED_TYPES = bloom counting_bloom
 BLOOM_TYPES = $(FIXED_TYPES) scalable_bloom
-TYPES = $(BLOOM_TYPES) cuckoo_filter
+FILTER_TYPES = $(BLOOM_TYPES) cuckoo_filter
+TYPES = $(FILTER_TYPES) count_min_sketch top_k
 DATA_built = $(SCRIPT)
 DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
 	counting scalable scalable_golden other_types stored lifetimes format expanded \
 	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl \
-	index_use index_types index_growth index_ddl index_rights
+	index_use index_types index_growth index_ddl index_rights \
+	count_min top_keys
 REGRESS_OPTS = --inputdir=test
 
 # Our symbols stay our own: the postgres binary exports some of these names.
@@ -72,7 +76,10 @@ $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) sq
 	{ cat sql/$(EXTENSION).sql; \
 	  for type in $(TYPES); do \
 	    case " $(BLOOM_TYPES) " in *" $$type "*) name=bloom;; *) name=$${type%%_*};; esac; \
-	    echo; sed "s/@TYPE@/$$type/g; s/@NAME@/$$name/g" sql/filter.sql.in; \
+	    echo; sed "s/@TYPE@/$$type/g" sql/type.sql.in; \
+	    case " $(FILTER_TYPES) " in \
+	      *" $$type "*) echo; sed "s/@TYPE@/$$type/g; s/@NAME@/$$name/g" sql/filter.sql.in;; \
+	    esac; \
 	    if [ $$name = bloom ]; then echo; sed "s/@TYPE@/$$type/g" sql/look.sql.in; fi; \
 	    echo; cat sql/$$type.sql; \
 	    case " $(FIXED_TYPES) " in \

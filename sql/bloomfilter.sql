@@ -1,8 +1,8 @@
 -- bloomfilter: probabilistic structures as PostgreSQL types
 --
--- The Makefile joins this file and, for each type of filter, filter.sql.in,
--- look.sql.in (of Bloom filters), the type's own file and fixed.sql.in (of Bloom
--- filters of fixed size) to bloomfilter--VERSION.sql.
+-- The Makefile joins this file and, for each type, type.sql.in, filter.sql.in (of
+-- filters), look.sql.in (of Bloom filters), the type's own file and fixed.sql.in
+-- (of Bloom filters of fixed size) to bloomfilter--VERSION.sql.
 
 \echo Use "CREATE EXTENSION bloomfilter" to load this file. \quit
 

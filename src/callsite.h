@@ -42,6 +42,7 @@ bf_call_site(FunctionCallInfo fcinfo, int key_argument)
 }
 
 /* in filter_sql.c: what adding and removing share */
+extern void bf_get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count);
 extern Datum bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
 							  bool (*changes) (const BfFilter *filter, BfHash hash),
 							  BfFilter *(*change) (BfFilter *filter, BfHash hash));

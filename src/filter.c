@@ -18,7 +18,7 @@
 #include "cuckoo.h"
 #include "scalable.h"
 
-/* The kind's table, or NULL for a kind that does not exist. */
+/* The kind's table, or NULL for one that does not exist or is a sketch. */
 const BfMethods *
 bf_methods(BfKind kind)
 {
@@ -32,7 +32,10 @@ bf_methods(BfKind kind)
 			return &bf_scalable_methods;
 		case BF_KIND_CUCKOO_FILTER:
 			return &bf_cuckoo_methods;
+		case BF_KIND_COUNT_MIN_SKETCH:
+		case BF_KIND_TOP_K:
 		case BF_KIND_ANY:
+		case BF_KIND_ANY_TYPE:
 			break;
 	}
 	return NULL;

@@ -38,8 +38,8 @@ BF_FUNCTION(bf_intersect);
 #define BF_KEYS_AT_ONCE					16384
 
 /* The elements of an array of keys; site tells their type. */
-static void
-get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count)
+void
+bf_get_keys(Datum array, const BfCallSite *site, Datum **keys, bool **nulls, int *count)
 {
 	deconstruct_array(DatumGetArrayTypeP(array), site->rule.type,
 					  site->element_length, site->element_by_value,
@@ -155,7 +155,7 @@ bf_change_by_keys(FunctionCallInfo fcinfo, BfKind kind,
 		PG_RETURN_DATUM(datum);
 
 	site = bf_call_site_for_keys(fcinfo, 1);
-	get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
+	bf_get_keys(PG_GETARG_DATUM(1), site, &keys, &nulls, &count);
 	if (is_worth_an_object(datum))
 		object = is_changed_at_once(datum, kind, count) ?
 			bf_get_writable(datum, kind, result_context(fcinfo)) :
@@ -224,7 +224,7 @@ bf_contains_each(PG_FUNCTION_ARGS)
 	bool	   *nulls;
 	int			count;
 
-	get_keys(PointerGetDatum(array), site, &keys, &nulls, &count);
+	bf_get_keys(PointerGetDatum(array), site, &keys, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
 		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)

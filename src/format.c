@@ -18,8 +18,10 @@
 #include "format.h"
 
 #include "bits.h"
+#include "count_min.h"
 #include "filter.h"
 #include "port/pg_bswap.h"
+#include "top_k.h"
 
 /* The kind's part of the format, or NULL for a kind that does not exist. */
 const BfFormat *
@@ -27,7 +29,13 @@ bf_format(BfKind kind)
 {
 	const BfMethods *methods = bf_methods(kind);
 
-	return methods ? &methods->format : NULL;
+	if (methods != NULL)
+		return &methods->format;
+	if (kind == BF_KIND_COUNT_MIN_SKETCH)
+		return &bf_count_min_format;
+	if (kind == BF_KIND_TOP_K)
+		return &bf_top_k_format;
+	return NULL;
 }
 
 const char *
@@ -46,7 +54,8 @@ bf_format_check_header(const BfFilter *header, BfKind kind)
 
 	if (format == NULL)
 		return "The kind of filter is unknown.";
-	if (kind != BF_KIND_ANY && header->kind != kind)
+	if (kind == BF_KIND_ANY ? format->counts :
+		kind != BF_KIND_ANY_TYPE && header->kind != kind)
 		return "The value is a filter of another type.";
 	if (header->version != BF_FORMAT_VERSION)
 		return "The format version is unknown.";
@@ -55,6 +64,8 @@ bf_format_check_header(const BfFilter *header, BfKind kind)
 		return "The hash scheme is unknown.";
 	if (header->flags != 0)
 		return "Reserved flags are set.";
+	if (format->counts)
+		return format->check_header(header);
 	if (header->capacity < 1 || header->capacity > PG_INT64_MAX)
 		return "The capacity is out of range.";
 	if (bf_params_check_fpr(header->fpr) != BF_PARAMS_OK)

@@ -19,11 +19,14 @@
 /* Stored in the header; 0 stays invalid. */
 typedef enum BfKind
 {
-	BF_KIND_ANY = 0,			/* asks a check to accept every kind */
+	BF_KIND_ANY = 0,			/* asks a check to accept every kind of filter */
 	BF_KIND_BLOOM = 1,
 	BF_KIND_COUNTING_BLOOM = 2,
 	BF_KIND_SCALABLE_BLOOM = 3,
-	BF_KIND_CUCKOO_FILTER = 4
+	BF_KIND_CUCKOO_FILTER = 4,
+	BF_KIND_COUNT_MIN_SKETCH = 5,
+	BF_KIND_TOP_K = 6,
+	BF_KIND_ANY_TYPE = 255		/* asks a check to accept sketches, too */
 } BfKind;
 
 /*
@@ -69,6 +72,7 @@ typedef struct BfFormat
 {
 	const char *type_name;
 	BfScheme	scheme;			/* the kind's only one; 0: the user chooses */
+	bool		counts;			/* a sketch: check_header checks all its fields */
 	const char *(*check_header) (const BfFilter *header);
 
 	/* of a payload that begins with fields, otherwise NULL */

@@ -2,7 +2,7 @@
  *
  * hash.c
  *	  MurmurHash64A and FNV-1a, both in the public domain, and the two ways
- *	  in which a key becomes the pair (h1, h2).
+ *	  in which a key becomes the pair (h1, h2); MurmurHash2 for sketches.
  *
  * Blocks are read little-endian on every machine, so that a filter holds the
  * same bits everywhere.  test/sql/golden.sql compares them with the values
@@ -244,21 +244,17 @@ murmur_short(size_t length, uint64 seed, uint64 block, uint64 rest)
 }
 
 /*
- * bf_hash() of the shortest decimal of a number from 0 to below 10^16, as of
- * its text.  Keys are mostly such numbers, and reading back digits just
- * written costs more than making them in registers.
+ * The shortest decimal of a number from 0 to below 10^16 in two little-endian
+ * words, zero padded; returns its length.
  */
-BfHash
-bf_hash_decimal(BfScheme scheme, uint64 number)
+static inline unsigned
+decimal_words(uint64 number, uint64 *first, uint64 *second)
 {
 	const uint32 eight = 100000000;
 	uint64		high;
 	uint64		low = 0;
-	uint64		first;
-	uint64		second;
 	unsigned	leading;
 	unsigned	length = 8;
-	BfHash		hash;
 
 	Assert(number < BF_HASH_DECIMAL_LIMIT);
 	if (number >= eight)
@@ -273,13 +269,28 @@ bf_hash_decimal(BfScheme scheme, uint64 number)
 	leading = (number == 0) ? 7 :
 		pg_rightmost_one_pos64(high ^ UINT64CONST(0x3030303030303030)) / 8;
 	length -= leading;
-	first = high >> (8 * leading);
-	second = low;
+	*first = high >> (8 * leading);
+	*second = low;
 	if (length > 8 && leading > 0)
 	{
-		first |= low << (64 - 8 * leading);
-		second = low >> (8 * leading);
+		*first |= low << (64 - 8 * leading);
+		*second = low >> (8 * leading);
 	}
+	return length;
+}
+
+/*
+ * bf_hash() of the shortest decimal of a number from 0 to below 10^16, as of
+ * its text.  Keys are mostly such numbers, and reading back digits just
+ * written costs more than making them in registers.
+ */
+BfHash
+bf_hash_decimal(BfScheme scheme, uint64 number)
+{
+	uint64		first;
+	uint64		second;
+	unsigned	length = decimal_words(number, &first, &second);
+	BfHash		hash;
 
 	if (scheme == BF_SCHEME_FNV1A)
 		return fnv1a_of_words(first, second, length);
@@ -306,7 +317,143 @@ bf_hash(BfScheme scheme, const void *key, size_t length)
 	return murmur_pair((const uint8 *) key, length);
 }
 
-/* The name that users type and bloom_info shows; NULL for what they cannot choose. */
+/* Multiplier and shift of the 32-bit MurmurHash2 (Austin Appleby, 2008). */
+#define BF_MURMUR2_MULTIPLIER	0x5bd1e995
+#define BF_MURMUR2_SHIFT		24
+
+/* What of a block does not depend on the hash so far. */
+static inline uint32
+murmur2_mix(uint32 block)
+{
+	block *= BF_MURMUR2_MULTIPLIER;
+	block ^= block >> BF_MURMUR2_SHIFT;
+	return block * BF_MURMUR2_MULTIPLIER;
+}
+
+/* Takes in one more block, mixed. */
+static inline uint32
+murmur2_step(uint32 h, uint32 mixed)
+{
+	return h * BF_MURMUR2_MULTIPLIER ^ mixed;
+}
+
+/* Takes in the up to 3 bytes behind the last whole block and finishes. */
+static inline uint32
+murmur2_finish(uint32 h, uint32 tail, bool has_tail)
+{
+	if (has_tail)
+		h = (h ^ tail) * BF_MURMUR2_MULTIPLIER;
+	h ^= h >> 13;
+	h *= BF_MURMUR2_MULTIPLIER;
+	return h ^ (h >> 15);
+}
+
+/* The hashes of a key of which the mixed blocks and the tail are at hand. */
+static inline void
+murmur2_rows_of_blocks(const uint32 *mixed, uint32 tail, size_t length,
+					   uint32 nrows, uint32 *hashes)
+{
+	size_t		nblocks = length / 4;
+
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		uint32		h = row ^ (uint32) length;
+
+		for (size_t i = 0; i < nblocks; i++)
+			h = murmur2_step(h, mixed[i]);
+		hashes[row] = murmur2_finish(h, tail, length % 4 != 0);
+	}
+}
+
+/* Keys of up to so many blocks are read and mixed once for all rows. */
+#define BF_MURMUR2_BLOCKS	16
+
+void
+bf_murmur2_rows(const void *key, size_t length, uint32 nrows, uint32 *hashes)
+{
+	const uint8 *bytes = (const uint8 *) key;
+	size_t		nblocks = length / 4;
+	uint32		mixed[BF_MURMUR2_BLOCKS];
+	uint32		tail = 0;
+
+	for (size_t i = 4 * nblocks; i < length; i++)
+		tail |= (uint32) bytes[i] << (8 * (i % 4));
+
+	if (nblocks <= BF_MURMUR2_BLOCKS)
+	{
+		for (size_t i = 0; i < nblocks; i++)
+			mixed[i] = murmur2_mix((uint32) read_half_block(bytes + 4 * i));
+		murmur2_rows_of_blocks(mixed, tail, length, nrows, hashes);
+		return;
+	}
+
+	for (uint32 row = 0; row < nrows; row++)
+		hashes[row] = row ^ (uint32) length;
+	for (size_t i = 0; i < nblocks; i++)
+	{
+		uint32		block = murmur2_mix((uint32) read_half_block(bytes + 4 * i));
+
+		for (uint32 row = 0; row < nrows; row++)
+			hashes[row] = murmur2_step(hashes[row], block);
+	}
+	for (uint32 row = 0; row < nrows; row++)
+		hashes[row] = murmur2_finish(hashes[row], tail, length % 4 != 0);
+}
+
+/* Two mixed blocks in each word, the first in the lower half. */
+static inline uint64
+murmur2_mix_pair(uint64 word)
+{
+	return murmur2_mix((uint32) word) | (uint64) murmur2_mix((uint32) (word >> 32)) << 32;
+}
+
+/*
+ * The hashes of a key of up to 16 bytes in registers.  Where the compiler knows
+ * the number of blocks, nothing keeps the processor from computing the rows side
+ * by side.
+ */
+static pg_attribute_always_inline void
+murmur2_rows_of_words(uint64 first, uint64 second, uint32 nblocks, uint32 tail,
+					  bool has_tail, unsigned length, uint32 nrows, uint32 *hashes)
+{
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		uint32		h = row ^ length;
+
+		if (nblocks > 0)
+			h = murmur2_step(h, (uint32) first);
+		if (nblocks > 1)
+			h = murmur2_step(h, (uint32) (first >> 32));
+		if (nblocks > 2)
+			h = murmur2_step(h, (uint32) second);
+		if (nblocks > 3)
+			h = murmur2_step(h, (uint32) (second >> 32));
+		hashes[row] = murmur2_finish(h, tail, has_tail);
+	}
+}
+
+/* The same of the shortest decimal of a number: see bf_hash_decimal(). */
+void
+bf_murmur2_rows_decimal(uint64 number, uint32 nrows, uint32 *hashes)
+{
+	uint64		first;
+	uint64		second;
+	unsigned	length = decimal_words(number, &first, &second);
+	unsigned	nblocks = length / 4;
+	bool		has_tail = length % 4 != 0;
+	uint32		tail = (uint32) ((nblocks < 2 ? first : second) >> (nblocks % 2 * 32));
+
+	first = murmur2_mix_pair(first);
+	if (nblocks == 2 && has_tail)
+		murmur2_rows_of_words(first, 0, 2, tail, true, length, nrows, hashes);
+	else if (nblocks == 1 && has_tail)
+		murmur2_rows_of_words(first, 0, 1, tail, true, length, nrows, hashes);
+	else
+		murmur2_rows_of_words(first, murmur2_mix_pair(second), nblocks, tail, has_tail,
+							  length, nrows, hashes);
+}
+
+/* The name that users type and bloom_info shows; NULL for an id they cannot choose. */
 const char *
 bf_scheme_name(BfScheme scheme)
 {
@@ -317,6 +464,7 @@ bf_scheme_name(BfScheme scheme)
 		case BF_SCHEME_FNV1A:
 			return "fnv1a";
 		case BF_SCHEME_MURMUR64A_SEED0:
+		case BF_SCHEME_MURMUR2:
 			break;
 	}
 	return NULL;

@@ -18,7 +18,8 @@ typedef enum BfScheme
 {
 	BF_SCHEME_MURMUR64A = 1,	/* RedisBloom's */
 	BF_SCHEME_FNV1A = 2,		/* ling-base's common/bloom */
-	BF_SCHEME_MURMUR64A_SEED0 = 3	/* of cuckoo filters; h1 only, h2 is 0 */
+	BF_SCHEME_MURMUR64A_SEED0 = 3,	/* of cuckoo filters; h1 only, h2 is 0 */
+	BF_SCHEME_MURMUR2 = 4		/* of count-min sketches: see bf_murmur2_rows() */
 } BfScheme;
 
 /*
@@ -37,6 +38,13 @@ extern BfHash bf_hash(BfScheme scheme, const void *key, size_t length);
 #define BF_HASH_DECIMAL_LIMIT	UINT64CONST(10000000000000000)
 
 extern BfHash bf_hash_decimal(BfScheme scheme, uint64 number);
+
+/*
+ * The 32-bit MurmurHash2 of a key with the seeds 0 .. nrows - 1: one hash for
+ * each row of a count-min sketch, as in RedisBloom.
+ */
+extern void bf_murmur2_rows(const void *key, size_t length, uint32 nrows, uint32 *hashes);
+extern void bf_murmur2_rows_decimal(uint64 number, uint32 nrows, uint32 *hashes);
 
 extern const char *bf_scheme_name(BfScheme scheme);
 extern bool bf_scheme_by_name(const char *name, BfScheme *scheme);
@@ -70,6 +78,39 @@ bf_mod(BfModulus modulus, uint64 h)
 	uint64		r = h - q * modulus.m;
 
 	return r >= modulus.m ? r - modulus.m : r;
+#else
+	return h % modulus.m;
+#endif
+}
+
+/*
+ * The same of 32-bit numbers, with no correction.  With f = floor((2^64 - 1) /
+ * m) + 1, the fraction of h / m is h * f mod 2^64 in units of 2^-64, and m times
+ * that, rounded down, is the remainder (Lemire, Kaser and Kurz, "Faster
+ * Remainder by Direct Computation", 2019).  Of m = 1, f wraps to 0 and so is
+ * every remainder.
+ */
+typedef struct BfModulus32
+{
+	uint32		m;
+	uint64		factor;
+} BfModulus32;
+
+static inline BfModulus32
+bf_modulus32(uint32 m)
+{
+	BfModulus32 modulus;
+
+	modulus.m = m;
+	modulus.factor = PG_UINT64_MAX / m + 1;
+	return modulus;
+}
+
+static inline uint32
+bf_mod32(BfModulus32 modulus, uint32 h)
+{
+#ifdef HAVE_INT128
+	return (uint32) (((uint128) (h * modulus.factor) * modulus.m) >> 64);
 #else
 	return h % modulus.m;
 #endif

@@ -179,7 +179,7 @@ bf_export(const BfFilter *filter)
 Datum
 bf_out(PG_FUNCTION_ARGS)
 {
-	const BfFilter *filter = BF_GETARG_FILTER(0);
+	const BfFilter *filter = bf_get_filter(PG_GETARG_DATUM(0), BF_KIND_ANY_TYPE);
 	Size		head_size = (Size) bf_format_head_size(filter);
 	Size		head_chars = (head_size - VARHDRSZ) / 3 * 4;
 	Size		rest = VARSIZE(filter) - head_size;
@@ -200,7 +200,7 @@ bf_out(PG_FUNCTION_ARGS)
 Datum
 bf_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BYTEA_P(bf_export(BF_GETARG_FILTER(0)));
+	PG_RETURN_BYTEA_P(bf_export(bf_get_filter(PG_GETARG_DATUM(0), BF_KIND_ANY_TYPE)));
 }
 
 /*

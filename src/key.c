@@ -256,29 +256,6 @@ bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer)
 	return (BfKey) {NULL, 0, NULL};
 }
 
-/* Whether a key is an integer, and which. */
-static inline bool
-get_integer(const BfKeyRule *rule, Datum value, int64 *integer)
-{
-	switch (rule->form)
-	{
-		case BF_KEY_INT2:
-			*integer = DatumGetInt16(value);
-			return true;
-		case BF_KEY_INT4:
-			*integer = DatumGetInt32(value);
-			return true;
-		case BF_KEY_INT8:
-			*integer = DatumGetInt64(value);
-			return true;
-		case BF_KEY_OID:
-			*integer = DatumGetObjectId(value);
-			return true;
-		default:
-			return false;
-	}
-}
-
 /* Apart, because the buffer costs the integers' way a stack check. */
 static pg_noinline BfHash
 hash_bytes_of(BfKeyRule *rule, BfScheme scheme, Datum value)
@@ -295,10 +272,31 @@ hash_bytes_of(BfKeyRule *rule, BfScheme scheme, Datum value)
 BfHash
 bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value)
 {
-	int64		integer;
+	uint64		number;
 
-	/* a negative number is beyond the limit, too */
-	if (get_integer(rule, value, &integer) && (uint64) integer < BF_HASH_DECIMAL_LIMIT)
-		return bf_hash_decimal(scheme, (uint64) integer);
+	if (bf_key_is_decimal(rule, value, &number))
+		return bf_hash_decimal(scheme, number);
 	return hash_bytes_of(rule, scheme, value);
+}
+
+static pg_noinline void
+row_hashes_of_bytes(BfKeyRule *rule, Datum value, uint32 nrows, uint32 *hashes)
+{
+	char		buffer[BF_KEY_BUFFER_SIZE];
+	BfKey		key = bf_key_bytes(rule, value, buffer);
+
+	bf_murmur2_rows(key.data, key.length, nrows, hashes);
+	bf_key_release(key);
+}
+
+/* The hashes of the bytes of a value that is not NULL, for a sketch's rows. */
+void
+bf_key_row_hashes(BfKeyRule *rule, Datum value, uint32 nrows, uint32 *hashes)
+{
+	uint64		number;
+
+	if (bf_key_is_decimal(rule, value, &number))
+		bf_murmur2_rows_decimal(number, nrows, hashes);
+	else
+		row_hashes_of_bytes(rule, value, nrows, hashes);
 }

@@ -63,6 +63,32 @@ extern void bf_key_rule_init(BfKeyRule *rule, Oid type, Oid collation,
 							 MemoryContext context);
 extern BfKey bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer);
 extern BfHash bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value);
+extern void bf_key_row_hashes(BfKeyRule *rule, Datum value, uint32 nrows, uint32 *hashes);
+
+/* Whether a key is an integer that can be hashed as a number, and which. */
+static inline bool
+bf_key_is_decimal(const BfKeyRule *rule, Datum value, uint64 *number)
+{
+	switch (rule->form)
+	{
+		case BF_KEY_INT2:
+			*number = (uint64) (int64) DatumGetInt16(value);
+			break;
+		case BF_KEY_INT4:
+			*number = (uint64) (int64) DatumGetInt32(value);
+			break;
+		case BF_KEY_INT8:
+			*number = (uint64) DatumGetInt64(value);
+			break;
+		case BF_KEY_OID:
+			*number = DatumGetObjectId(value);
+			break;
+		default:
+			return false;
+	}
+	/* a negative number is beyond the limit, too */
+	return *number < BF_HASH_DECIMAL_LIMIT;
+}
 
 static inline void
 bf_key_release(BfKey key)

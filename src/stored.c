@@ -152,7 +152,7 @@ forget_for(BfKeptFilters *kept, const KeptFilter *keep, Size size)
 
 /* Fetch a stored value as a whole. */
 static const BfFilter *
-fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
+fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum, BfKind kind)
 {
 	BfKeptFilters *kept = site->kept;
 	MemoryContext old_context;
@@ -165,11 +165,11 @@ fetch_whole(BfCallSite *site, KeptFilter *place, Datum datum)
 	old_context = MemoryContextSwitchTo(kept->context);
 	filter = (BfFilter *) PG_DETOAST_DATUM_COPY(datum);
 	MemoryContextSwitchTo(old_context);
-	if (bf_format_check(filter, VARSIZE(filter), BF_KIND_ANY) != NULL)
+	if (bf_format_check(filter, VARSIZE(filter), kind) != NULL)
 	{
 		/* report it without leaving a copy for every attempt */
 		pfree(filter);
-		return bf_get_filter(datum, BF_KIND_ANY);
+		return bf_get_filter(datum, kind);
 	}
 	place->filter = filter;
 	kept->size += VARSIZE(place->filter);
@@ -279,7 +279,7 @@ bf_probe(BfCallSite *site, Datum datum, Datum key)
 	if (bf_toast_is_readable(datum) && !whole_pays(place, datum) &&
 		probe_chunks(site, place, datum, key, &answer))
 		return answer;
-	return contains_key(site, fetch_whole(site, place, datum), key);
+	return contains_key(site, fetch_whole(site, place, datum, BF_KIND_ANY), key);
 }
 
 /* The whole filter, kept by the call site if it is a stored one. */
@@ -292,7 +292,7 @@ bf_keep_filter(BfCallSite *site, Datum datum, BfKind kind)
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
 		return bf_get_filter(datum, kind);
 	place = get_place(site, datum);
-	filter = place->filter != NULL ? place->filter : fetch_whole(site, place, datum);
+	filter = place->filter != NULL ? place->filter : fetch_whole(site, place, datum, kind);
 	bf_check_filter(filter, VARSIZE(filter), kind);
 	return filter;
 }

@@ -13,6 +13,10 @@ CREATE TABLE few AS
 	SELECT x % 10000 AS id FROM generate_series(1::bigint, :rows) x;
 CREATE TABLE big_text AS
 	SELECT 'user:' || x AS k FROM generate_series(1, :rows) x;
+-- Zipf: key n comes in proportion to 1 / n^1.1.
+CREATE TABLE zipf AS
+	SELECT 'key:' || x AS k FROM generate_series(1, 100000) x, generate_series(1, round(:rows * 0.13 / x ^ 1.1)::bigint) i
+	ORDER BY hashint8extended(x, i);
 CREATE TABLE groups AS
 	SELECT x / 5 AS g, x AS id FROM generate_series(0, 99999) x;
 CREATE TABLE looked_up AS SELECT id FROM big;

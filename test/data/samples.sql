@@ -39,4 +39,15 @@ INSERT INTO samples VALUES
 		$$ARRAY(SELECT 'key:' || n FROM generate_series(1, 5000) n)$$, 'value @> key'),
 	('cuckoo_filter', '16 bits, some removed', $$(SELECT cuckoo_remove_all(cuckoo_add_all(cuckoo_create(2000, 4, 16, 500), ARRAY(SELECT 'key:' || n FROM generate_series(1, 1000) n)),
 		ARRAY(SELECT 'key:' || n FROM generate_series(1, 500) n)))$$,
-		$$ARRAY(SELECT 'key:' || n FROM generate_series(501, 1000) n)$$, 'value @> key AND cuckoo_key_count(value, key) >= 1');
+		$$ARRAY(SELECT 'key:' || n FROM generate_series(501, 1000) n)$$, 'value @> key AND cuckoo_key_count(value, key) >= 1'),
+
+	('count_min_sketch', 'small', 'cms_add_all(cms_create(9, 2), ARRAY[1, 2, 2, 3])', '''{1,2,3}''::text[]', 'cms_count(value, key) >= 1'),
+	('count_min_sketch', 'empty', 'cms_create_by_error(0.01, 0.01)', 'ARRAY[]::text[]', 'cms_count(value, key) >= 1'),
+	('count_min_sketch', 'full', 'cms_add(cms_create(50, 1), ''a'', 9223372036854775807)', '''{a}''::text[]', 'cms_count(value, key) = 9223372036854775807'),
+	('count_min_sketch', 'texts', $$(SELECT cms_agg('user:' || n, n, 0.0001, 0.01) FROM generate_series(1, 1000) n)$$,
+		$$ARRAY(SELECT 'user:' || n FROM generate_series(1, 1000) n)$$, 'cms_count(value, key) >= substr(key, 6)::int'),
+
+	('top_k', 'small', 'top_k_add_all(top_k_create(2, 0.5, 0.5), ARRAY[''a'', ''b'', ''a'', ''b'', ''''])', '''{a,b}''::text[]', 'key IN (SELECT l.k FROM top_k_list(value) l (rank, k, count, bound))'),
+	('top_k', 'empty', 'top_k_create(5)', 'ARRAY[]::text[]', 'top_k_count(value, key) >= 1'),
+	('top_k', 'texts', $$(SELECT top_k_agg('user:' || n, n, 20) FROM generate_series(1, 1000) n)$$,
+		$$ARRAY(SELECT 'user:' || n FROM generate_series(981, 1000) n)$$, 'EXISTS (SELECT FROM top_k_list(value) l (rank, k, count, bound) WHERE k = key AND substr(key, 6)::int BETWEEN count - bound AND count)');

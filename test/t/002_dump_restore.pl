@@ -46,6 +46,15 @@ INSERT INTO shop.others SELECT 'large', cuckoo_agg('key:' || i, 1000000, 4, 16) 
 CREATE INDEX others_k ON shop.others USING hash (k);
 CREATE VIEW shop.known_to_cuckoo AS
 	SELECT i FROM generate_series(1, 2000) AS i WHERE (SELECT k FROM shop.others WHERE name = 'several') @> i;
+-- the other types
+CREATE TABLE shop.sketches (name text PRIMARY KEY, s count_min_sketch DEFAULT cms_create(10, 3), t top_k DEFAULT top_k_create(5));
+INSERT INTO shop.sketches (name) VALUES ('default');
+INSERT INTO shop.sketches SELECT 'words', cms_agg('user:' || i % 1000, i, 0.0001, 0.01), top_k_agg('user:' || i % 1000, i, 20) FROM generate_series(1, 10000) AS i;
+INSERT INTO shop.sketches VALUES ('full', cms_add(cms_create(1, 1), 'a', 9223372036854775807), top_k_add(top_k_create(1), E'\u00e4', 9223372036854775807));
+CREATE INDEX sketches_s ON shop.sketches USING hash (s);
+CREATE INDEX sketches_t ON shop.sketches USING hash (t);
+CREATE VIEW shop.heaviest AS SELECT name, l.* FROM shop.sketches, top_k_list(t) l;
+CREATE VIEW shop.day AS SELECT cms_union_agg(s | s) AS s, top_k_union_agg(t | t) AS t FROM shop.sketches WHERE name = 'words';
 
 -- the operators = (hash operator class) and @> in definitions
 CREATE INDEX filters_f ON shop.filters USING hash (f);
@@ -77,6 +86,9 @@ my %facts = (
 	'info' => q{SELECT string_agg(name || ' ' || bloom_info(f)::text, E'\n' ORDER BY name) FROM shop.filters},
 	'others' => q{SELECT string_agg(name || ' ' || coalesce(md5(k::bytea) || cuckoo_info(k)::text, 'NULL'), E'\n' ORDER BY name) FROM shop.others},
 	'view of cuckoo' => 'SELECT count(*), sum(i) FROM shop.known_to_cuckoo',
+	'sketches' => q{SELECT string_agg(name || ' ' || md5(s::bytea) || ' ' || md5(t::bytea) || ' ' || cms_info(s)::text || top_k_info(t)::text, E'\n' ORDER BY name) FROM shop.sketches},
+	'heaviest' => q{SELECT string_agg(h::text, ' ' ORDER BY name, rank) FROM shop.heaviest h},
+	'day' => q{SELECT md5(s::bytea), md5(t::bytea), cms_count(s, 'user:999'), top_k_count(t, 'user:999') FROM shop.day},
 	'view with @>' => q{SELECT string_agg(word, ' ' ORDER BY word) FROM shop.known},
 	'view with <@' => q{SELECT string_agg(word, ' ' ORDER BY word) FROM shop.known_from_the_right},
 	'DISTINCT' => 'SELECT count(*) FROM shop.geometries',

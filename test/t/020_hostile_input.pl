@@ -48,12 +48,15 @@ is( query("SELECT count(*) FROM (SELECT type, damaged FROM outcome WHERE way <> 
 	'0', 'the three ways in accept the same');
 
 # The tests above would also pass if nothing were accepted, or nothing refused.
+# In a sketch the rows and the total depend on each other, so that hardly anything
+# is accepted but what is there.
+my %at_least = (count_min_sketch => 1, top_k => 10);
 for my $type (split /\n/, query('SELECT typname FROM own_types ORDER BY 1'))
 {
 	my ($accepted, $refused) = split /\|/, query("SELECT count(*) FILTER (WHERE state = '00000'), count(*) FILTER (WHERE state <> '00000')
 		FROM outcome WHERE type = '$type'::regtype AND way = 'through_bytea'");
 
-	cmp_ok($accepted, '>', 50, "$type: other values of the type were accepted ($accepted)");
+	cmp_ok($accepted, '>=', $at_least{$type} // 51, "$type: other values of the type were accepted ($accepted)");
 	cmp_ok($refused, '>', 400, "$type: damaged values were refused ($refused)");
 }
 

@@ -106,14 +106,15 @@ ALTER INDEX options_set RESET (fpr);
 REINDEX INDEX options_set;
 SELECT target_fpr FROM bloom_index_info('options_set');
 
--- as much as it was made for fits one layer, however small its rate
+-- as much as it was made for fits one layer, however small its rate; with 80 keys
+-- below its capacity a layer of one page is 7 standard deviations from being full
 CREATE TABLE filled (id int);
 CREATE INDEX filled_5844 ON filled USING bloomfilter (id) WITH (capacity = 5844);
 CREATE INDEX filled_25000 ON filled USING bloomfilter (id) WITH (capacity = 25000);
 CREATE INDEX filled_strict ON filled USING bloomfilter (id) WITH (capacity = 25000, fpr = 0.000001);
-INSERT INTO filled SELECT generate_series(1, 5844);
-SELECT layers, pages FROM bloom_index_info('filled_5844');
-INSERT INTO filled SELECT generate_series(5845, 25000);
+INSERT INTO filled SELECT generate_series(1, 5764);
+SELECT layers, pages, capacity FROM bloom_index_info('filled_5844');
+INSERT INTO filled SELECT generate_series(5765, 25000);
 SELECT layers, estimated_fpr < 0.005 AS kept FROM bloom_index_info('filled_25000');
 SELECT layers, estimated_fpr < 0.0000005 AS kept FROM bloom_index_info('filled_strict');
 SELECT layers FROM bloom_index_info('filled_5844');

@@ -33,6 +33,10 @@
 #define MAX_ELEMENTS	1000000
 #define MAX_DEPTH		4
 
+/* Bytes of a line without its end, and of one that is the length of a string. */
+#define MAX_LINE		(64 * 1024)
+#define MAX_LENGTH_LINE	32
+
 static redisReplyObjectFunctions reply_functions;
 static void *(*create_array) (const redisReadTask *, BfRedisCount);
 
@@ -56,6 +60,18 @@ create_sane_array(const redisReadTask *task, BfRedisCount elements)
 	}
 	size->elements += (size_t) elements;
 	return create_array(task, elements);
+}
+
+/*
+ * Whether the reply that is being read has a line longer than any message.  The
+ * parser looks for its end from the start each time that something comes.  Only
+ * strings are long, and their length stands on a line before them.
+ */
+bool
+bf_connect_line_is_excessive(const redisReader *reader)
+{
+	return reader->len - reader->pos > MAX_LINE &&
+		memchr(reader->buf + reader->pos, '\n', MAX_LENGTH_LINE) == NULL;
 }
 
 /*

@@ -25,6 +25,7 @@ typedef struct BfReplySize
 extern List *bf_connect_mapping(Oid server, Oid user, uint32 *hash);
 extern char *bf_connect_describe(const char *name, const BfRedisServerOptions *options);
 extern bool bf_connect_wait(int fd, int events, TimestampTz deadline, const char **problem);
+extern bool bf_connect_line_is_excessive(const redisReader *reader);
 #ifdef BF_WITH_TLS
 extern const char *bf_connect_tls_problem(const SSL *session);
 #endif

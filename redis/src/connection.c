@@ -223,6 +223,11 @@ read_some(BfConnection *connection, redisReply **reply, const char **problem)
 	}
 	if (result != NULL)
 		connection->received = context->reader->len - context->reader->pos;
+	else if (bf_connect_line_is_excessive(context->reader))
+	{
+		*problem = "The reply has a line that is longer than any that was asked for.";
+		return false;
+	}
 	*reply = (redisReply *) result;
 	return true;
 }

@@ -114,6 +114,7 @@ pull(FunctionCallInfo fcinfo, BfKind kind)
 {
 	BfConnection *connection = bf_whole_connect(PG_GETARG_NAME(0));
 	const char *key = bf_whole_key(PG_GETARG_TEXT_PP(1));
+	const char *problem;
 	BfFilter   *filter;
 	BfDump		dump;
 
@@ -131,7 +132,9 @@ pull(FunctionCallInfo fcinfo, BfKind kind)
 				 errhint("Use scalable_bloom_redis_pull.") : errhint("Use bloom_redis_pull.")));
 	pull_chunks(connection, key, &dump, unconstify(uint8 *, bf_dump_bits(filter)));
 	bf_dump_finish_filter(filter);
-	bf_check_filter(filter, VARSIZE(filter), kind);
+	problem = bf_format_check(filter, VARSIZE(filter), kind);
+	if (problem != NULL)
+		refuse_dump(connection, key, problem);
 	PG_RETURN_POINTER(filter);
 }
 

@@ -131,7 +131,7 @@ my ($looks, $lost, $seen) = (0, 0, 0);
 my $look = session($standby);
 while ($bench->pumpable)
 {
-	$bench->pump_nb;
+	eval { $bench->pump_nb }; # it may have ended just now
 	my ($missing, $rows) = split /\|/, $look->query_safe(q{SELECT count(*) FILTER (WHERE bloom_index_contains('t_k', k) IS NOT TRUE), count(*)
 		FROM (SELECT k FROM t ORDER BY id DESC LIMIT 2000) AS newest});
 	$looks++;

@@ -133,7 +133,8 @@ while (grep { $_->[0]->pumpable } values %running)
 	my ($out, $failed) = $maintainer->query($command);
 	push @failed, "$command: $maintainer->{stderr}" if $failed;
 	$maintainer->{stderr} = '';
-	$_->[0]->pump_nb for grep { $_->[0]->pumpable } values %running;
+	# one may have ended just now, which pumping takes for an error
+	eval { $_->[0]->pump_nb } for grep { $_->[0]->pumpable } values %running;
 }
 $maintainer->quit;
 

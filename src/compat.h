@@ -72,6 +72,13 @@
 #endif
 #endif
 
+/* Before the declaration of a function; 18 renamed it. */
+#if PG_VERSION_NUM >= 180000
+#define bf_noreturn pg_noreturn
+#else
+#define bf_noreturn pg_attribute_noreturn()
+#endif
+
 /* Since 16, an index that knows no row addresses lets HOT updates survive. */
 #if PG_VERSION_NUM >= 160000
 #define bf_set_summarizing(routine) ((routine)->amsummarizing = true)

@@ -84,7 +84,6 @@ typedef struct BfIndexMeta
 	uint32		growth;			/* pages of a layer, in those of the last one */
 	float8		fpr;			/* of all layers together */
 	uint64		seed[2];		/* random, so that nobody can aim at a page */
-	uint64		keys_built;		/* distinct keys when it was built, estimated */
 	uint32		nlayers;		/* at least 1 */
 	uint32		reserved;		/* 0 */
 	BfIndexLayer layers[BF_INDEX_MAX_LAYERS];
@@ -210,6 +209,8 @@ extern void bf_index_read_meta(Relation index, BfIndexMeta *meta);
 extern void bf_index_check_page(Relation index, BlockNumber block, Page page);
 extern bool bf_index_append_layer(BfIndexMeta *meta, uint64 keys);
 extern Buffer bf_index_new_page(Relation index, ForkNumber fork, BlockNumber block);
+extern void bf_index_add_page(Relation index, ForkNumber fork, BlockNumber block,
+							  const BfIndexMeta *meta);
 extern bool bf_index_bits_are_set(const uint8 *bytes, uint32 hashes, uint64 state);
 extern unsigned bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state);
 extern void bf_index_key_rule(Relation index, BfKeyRule *rule, MemoryContext context);

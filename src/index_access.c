@@ -77,7 +77,7 @@ is_bloomfilter_index(Relation relation)
 		relation->rd_indam->ambuild == bf_index_build;
 }
 
-static void pg_attribute_noreturn()
+bf_noreturn static void
 report_not_index(Oid relation)
 {
 	char	   *name = get_rel_name(relation);
@@ -92,14 +92,21 @@ report_not_index(Oid relation)
 	pg_unreachable();
 }
 
-static void pg_attribute_noreturn()
-report_unusable(Relation index, const char *detail)
+bf_noreturn static void
+report_unusable(Relation index, const char *detail, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("index \"%s\" cannot be used", RelationGetRelationName(index)),
-			 errdetail_internal("%s", detail)));
+			 errdetail_internal("%s", detail), errhint("%s", hint)));
 	pg_unreachable();
+}
+
+bf_noreturn static void
+report_invalid(Relation index)
+{
+	report_unusable(index, "It is not valid: its building was not finished.",
+					"If nobody is building it now, REINDEX it.");
 }
 
 /* Whether the user may read all columns that decide what is in the index. */
@@ -225,7 +232,7 @@ get_usable_index(Oid heap_oid, Relation index)
 	if (is_usable(index))
 		return RelationGetRelid(index);
 	if (strstr(RelationGetRelationName(index), "_ccold") == NULL)
-		report_unusable(index, "It is not valid.");
+		report_invalid(index);
 
 	heap = table_open(heap_oid, NoLock);
 	indexes = RelationGetIndexList(heap);
@@ -246,7 +253,7 @@ get_usable_index(Oid heap_oid, Relation index)
 	list_free(indexes);
 	table_close(heap, NoLock);
 	if (!OidIsValid(found))
-		report_unusable(index, "It is not valid.");
+		report_invalid(index);
 	return found;
 }
 
@@ -382,6 +389,8 @@ bf_index_open_leaf(const BfIndexLeaf *leaf)
 	if (unlikely(index->rd_index->indcheckxmin) &&
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
 							   TransactionXmin))
-		report_unusable(index, "It was built after your transaction's snapshot was taken, or by your transaction, and does not hold old row versions that you may see.");
+		report_unusable(index,
+						"It was built over rows that had just changed, and your snapshot may see them as they were.",
+						"Ask it in a new transaction.");
 	return index;
 }

@@ -134,7 +134,6 @@ init_meta(Relation index, BfIndexMeta *meta, uint64 keys)
 	meta->scheme = BF_SCHEME_MURMUR64A;
 	meta->growth = options->growth;
 	meta->fpr = options->fpr;
-	meta->keys_built = keys;
 	if (!pg_strong_random(meta->seed, sizeof(meta->seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -273,19 +272,7 @@ bf_index_build_empty(Relation index)
 	BfIndexMeta meta;
 
 	init_meta(index, &meta, 0);
-	for (BlockNumber block = BF_INDEX_METAPAGE; block < bf_index_end(&meta); block++)
-	{
-		Buffer		buffer = bf_index_new_page(index, INIT_FORKNUM, block);
-		Page		page = BufferGetPage(buffer);
-
-		START_CRIT_SECTION();
-		bf_index_init_page(page, block == BF_INDEX_METAPAGE ?
-						   BF_INDEX_META_PAGE_ID : BF_INDEX_LAYER_PAGE_ID);
-		if (block == BF_INDEX_METAPAGE)
-			bf_index_write_meta(page, &meta);
-		MarkBufferDirty(buffer);
-		log_newpage_buffer(buffer, true);
-		END_CRIT_SECTION();
-		UnlockReleaseBuffer(buffer);
-	}
+	bf_index_add_page(index, INIT_FORKNUM, BF_INDEX_METAPAGE, &meta);
+	for (BlockNumber block = meta.layers[0].first; block < bf_index_end(&meta); block++)
+		bf_index_add_page(index, INIT_FORKNUM, block, NULL);
 }

@@ -121,7 +121,8 @@ validate(Oid opclass)
 								  member->amoplefttype, member->amoprighttype) ||
 			get_oprrest(member->amopopr) != F_EQSEL)
 		{
-			report_invalid("family of bloomfilter operator class \"%s\" contains operator %s, which is not an equality",
+			report_invalid("family of bloomfilter operator class \"%s\" contains operator %s, "
+						   "which is not an equality",
 						   name, format_operator(member->amopopr));
 			valid = false;
 		}

@@ -31,7 +31,6 @@
 #include "index.h"
 
 #include "access/generic_xlog.h"
-#include "access/xloginsert.h"
 #include "nodes/execnodes.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
@@ -98,19 +97,11 @@ add_layer(Relation index, uint32 nlayers)
 	if (meta.nlayers == nlayers &&
 		bf_index_append_layer(&meta, meta.layers[nlayers - 1].capacity * meta.growth))
 	{
-		BlockNumber first = meta.layers[nlayers].first;
-		BlockNumber end = bf_index_end(&meta);
-
-		for (BlockNumber block = first; block < end; block++)
+		for (BlockNumber block = meta.layers[nlayers].first; block < bf_index_end(&meta); block++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			buffer = bf_index_new_page(index, MAIN_FORKNUM, block);
-			bf_index_init_page(BufferGetPage(buffer), BF_INDEX_LAYER_PAGE_ID);
-			MarkBufferDirty(buffer);
-			UnlockReleaseBuffer(buffer);
+			bf_index_add_page(index, MAIN_FORKNUM, block, NULL);
 		}
-		if (RelationNeedsWAL(index))
-			log_newpage_range(index, MAIN_FORKNUM, first, end, true);
 
 		buffer = ReadBuffer(index, BF_INDEX_METAPAGE);
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);

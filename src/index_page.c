@@ -29,8 +29,10 @@
 
 #include <math.h>
 
+#include "access/xloginsert.h"
 #include "bits.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -62,7 +64,7 @@ bf_index_write_meta(Page page, const BfIndexMeta *meta)
 	((PageHeader) page)->pd_lower = BF_INDEX_CONTENT + sizeof(BfIndexMeta);
 }
 
-static void pg_attribute_noreturn()
+bf_noreturn static void
 report_corrupted(Relation index, BlockNumber block)
 {
 	ereport(ERROR,
@@ -195,6 +197,29 @@ bf_index_new_page(Relation index, ForkNumber fork, BlockNumber block)
 		elog(ERROR, "index \"%s\" was extended to block %u instead of %u",
 			 RelationGetRelationName(index), BufferGetBlockNumber(buffer), block);
 	return buffer;
+}
+
+/*
+ * Add an empty page to an index in use, or to the init fork of one (which is
+ * logged whatever the index is): the metapage if meta is given.  It is logged
+ * before anybody can write it out.
+ */
+void
+bf_index_add_page(Relation index, ForkNumber fork, BlockNumber block,
+				  const BfIndexMeta *meta)
+{
+	Buffer		buffer = bf_index_new_page(index, fork, block);
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	bf_index_init_page(page, meta != NULL ? BF_INDEX_META_PAGE_ID : BF_INDEX_LAYER_PAGE_ID);
+	if (meta != NULL)
+		bf_index_write_meta(page, meta);
+	MarkBufferDirty(buffer);
+	if (fork == INIT_FORKNUM || RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
 }
 
 /* Whether all bits of a key are set.  What is looked at depends on the key only. */

@@ -41,8 +41,10 @@ bf_index_vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (stats == NULL)
 		stats = (IndexBulkDeleteResult *) palloc0(sizeof(IndexBulkDeleteResult));
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
-	stats->num_index_tuples = info->num_heap_tuples;
-	stats->estimated_count = info->estimated_count;
+	stats->num_index_tuples = Max(info->num_heap_tuples, 0.0);
+	/* of a partial index that is only a bound: then nothing is stored */
+	stats->estimated_count = info->estimated_count ||
+		RelationGetIndexPredicate(info->index) != NIL;
 	return stats;
 }
 

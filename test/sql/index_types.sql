@@ -103,25 +103,42 @@ CREATE INDEX ON refused USING bloomfilter (p);
 CREATE INDEX ON refused USING bloomfilter (m);
 CREATE INDEX ON refused USING bloomfilter (ch);
 CREATE INDEX ON refused USING bloomfilter (x);
+-- (the server since 17 hides the search_path from what builds an index, and then
+-- schemas are in the messages)
+CREATE FUNCTION refusal(definition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	message text;
+	hint text;
+BEGIN
+	EXECUTE 'CREATE INDEX ON refused ' || definition;
+	RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN regexp_replace(message, '(public|test_index_types)\.', '', 'g') || E'\n' || hint;
+END $$;
+\t on
+\a
 -- these look like text, oid or record to the server
-CREATE INDEX ON refused USING bloomfilter (c);
-CREATE INDEX ON refused USING bloomfilter (c text_ops);
-CREATE INDEX ON refused USING bloomfilter (cd);
-CREATE INDEX ON refused USING bloomfilter (cd text_ops);
-CREATE INDEX ON refused USING bloomfilter ((c::text));
-CREATE INDEX ON refused USING bloomfilter ((cd::text::varchar));
-CREATE INDEX ON refused USING bloomfilter (r);
-CREATE INDEX ON refused USING bloomfilter (me);
-CREATE INDEX ON refused USING bloomfilter (t bpchar_ops);
-CREATE INDEX ON refused USING bloomfilter (v bpchar_ops);
+SELECT refusal('USING bloomfilter (c)');
+SELECT refusal('USING bloomfilter (c text_ops)');
+SELECT refusal('USING bloomfilter (cd)');
+SELECT refusal('USING bloomfilter (cd text_ops)');
+SELECT refusal('USING bloomfilter ((c::text))');
+SELECT refusal('USING bloomfilter ((cd::text::varchar))');
+SELECT refusal('USING bloomfilter (r)');
+SELECT refusal('USING bloomfilter (me)');
+SELECT refusal('USING bloomfilter (t bpchar_ops)');
+SELECT refusal('USING bloomfilter (v bpchar_ops)');
 -- an operator class of one's own does not help
 CREATE OPERATOR CLASS mood_ops FOR TYPE mood USING bloomfilter AS OPERATOR 1 = (anyenum, anyenum);
 CREATE OPERATOR CLASS enum_ops FOR TYPE anyenum USING bloomfilter AS OPERATOR 1 = (anyenum, anyenum);
-CREATE INDEX ON refused USING bloomfilter (e enum_ops);
+SELECT refusal('USING bloomfilter (e enum_ops)');
 CREATE OPERATOR CLASS array_ops FOR TYPE anyarray USING bloomfilter AS OPERATOR 1 = (anyarray, anyarray);
-CREATE INDEX ON refused USING bloomfilter (a array_ops);
+SELECT refusal('USING bloomfilter (a array_ops)');
 CREATE OPERATOR CLASS citext_ops FOR TYPE citext USING bloomfilter AS OPERATOR 1 = (citext, citext);
-CREATE INDEX ON refused USING bloomfilter (c citext_ops);
+SELECT refusal('USING bloomfilter (c citext_ops)');
+\a
+\t off
 -- nor is citext a key of an index on text
 CREATE INDEX refused_t ON refused USING bloomfilter (t);
 SELECT bloom_index_contains('refused_t', 'ABC'::citext);

@@ -106,14 +106,15 @@ ALTER INDEX options_set RESET (fpr);
 REINDEX INDEX options_set;
 SELECT target_fpr FROM bloom_index_info('options_set');
 
--- as much as it was made for fits one layer, however small its rate
+-- as much as it was made for fits one layer, however small its rate; with 80 keys
+-- below its capacity a layer of one page is 7 standard deviations from being full
 CREATE TABLE filled (id int);
 CREATE INDEX filled_5844 ON filled USING bloomfilter (id) WITH (capacity = 5844);
 CREATE INDEX filled_25000 ON filled USING bloomfilter (id) WITH (capacity = 25000);
 CREATE INDEX filled_strict ON filled USING bloomfilter (id) WITH (capacity = 25000, fpr = 0.000001);
-INSERT INTO filled SELECT generate_series(1, 5844);
-SELECT layers, pages FROM bloom_index_info('filled_5844');
-INSERT INTO filled SELECT generate_series(5845, 25000);
+INSERT INTO filled SELECT generate_series(1, 5764);
+SELECT layers, pages, capacity FROM bloom_index_info('filled_5844');
+INSERT INTO filled SELECT generate_series(5765, 25000);
 SELECT layers, estimated_fpr < 0.005 AS kept FROM bloom_index_info('filled_25000');
 SELECT layers, estimated_fpr < 0.0000005 AS kept FROM bloom_index_info('filled_strict');
 SELECT layers FROM bloom_index_info('filled_5844');
@@ -153,37 +154,49 @@ INSERT INTO scanned SELECT n, 'k' || n, n / 2.0, 'b' || n, int4range(n, n + 1) F
 CREATE INDEX scanned_filter ON scanned USING bloomfilter (id);
 ANALYZE scanned;
 
+-- what a plan reads; its shape differs between versions of the server
+CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	scans text[] := '{}';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		scans := scans || substring(line FROM '(?:Bitmap Index|Index|Index Only|Seq) Scan (?:on|using) (\w+)');
+	END LOOP;
+	RETURN (SELECT string_agg(DISTINCT s, ', ') FROM unnest(scans) s);
+END $$;
+
 -- never by itself, not even beside a table scan
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
 CREATE INDEX scanned_btree ON scanned (id);
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7 OR id = 8;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7 OR id = 8');
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
 
 -- forced, it is right
 DROP INDEX scanned_btree;
-EXPLAIN (COSTS OFF) SELECT * FROM scanned WHERE id = 7;
+SELECT plan_of('SELECT * FROM scanned WHERE id = 7');
 SELECT id FROM scanned WHERE id = 7;
 SELECT id FROM scanned WHERE id = 7000;
 SELECT id FROM scanned WHERE id = NULL;
 SELECT id FROM scanned WHERE id = 7 AND id = 8;
 SELECT id FROM scanned WHERE id IN (8, 9, 7000) ORDER BY id;
 SELECT id FROM scanned WHERE id = 7 OR id = 9000 ORDER BY id;
-EXPLAIN (COSTS OFF) SELECT id FROM scanned WHERE id = 7::bigint;
+SELECT plan_of('SELECT id FROM scanned WHERE id = 7::bigint');
 SELECT id FROM scanned WHERE id = 7::bigint;
 SELECT id FROM scanned WHERE id = 7::smallint;
 SELECT s.id FROM scanned s, (VALUES (7), (8), (9999)) v (id) WHERE s.id = v.id ORDER BY 1;
 -- only equality
-EXPLAIN (COSTS OFF) SELECT id FROM scanned WHERE id < 7;
+SELECT plan_of('SELECT id FROM scanned WHERE id < 7');
 
 CREATE INDEX ON scanned USING bloomfilter (k);
 CREATE INDEX ON scanned USING bloomfilter (v);
 CREATE INDEX ON scanned USING bloomfilter (b);
 CREATE INDEX ON scanned USING bloomfilter (r);
-EXPLAIN (COSTS OFF) SELECT id FROM scanned WHERE k = 'k5'::name AND v = 2.5::float4 AND b = 'b5  ' AND r = '[5,6)';
+SELECT plan_of('SELECT id FROM scanned WHERE k = ''k5''::name AND v = 2.5::float4 AND b = ''b5  '' AND r = ''[5,6)''');
 SELECT id FROM scanned WHERE k = 'k5';
 SELECT id FROM scanned WHERE k = 'k5'::name;
 SELECT id FROM scanned WHERE v = 2.5::float4;

@@ -19,7 +19,8 @@ my $seed = $ENV{INDEX_SEED} // time;
 srand $seed;
 note "INDEX_SEED=$seed";
 
-# wal_level = minimal: tables and indexes of the running transaction write no WAL.
+# With wal_level = minimal, tables and indexes of the running transaction write no
+# WAL; it changes after each eighth crash.
 my $node = new_node('crash', conf => <<'CONF');
 checkpoint_timeout = 30s
 max_wal_size = 64MB
@@ -133,6 +134,7 @@ for my $round (1 .. $rounds)
 
 	my @acknowledged = map { my ($out) = output_of($_); scalar(() = $out =~ /^\d+$/mg) } @scripts;
 	my ($beside_out) = $beside ? output_of($beside) : ('');
+	$node->adjust_conf('postgresql.conf', 'wal_level', $round / @kinds % 2 ? 'replica' : 'minimal') if $round % @kinds == 0;
 	start_after_crash($node);
 
 	# What was acknowledged is there, and whole.
@@ -191,6 +193,28 @@ for my $round (1 .. $rounds)
 	# The filter that was recovered takes further keys.
 	query("INSERT INTO t SELECT $round, 0, 0, 'after:$round:' || i FROM generate_series(1, 1000) AS i");
 	is(missing($node, $_, "(SELECT k FROM t WHERE round = $round AND worker = 0 OFFSET 0) AS r"), '0', "$name: $_ takes further keys") for @indexes;
+}
+
+# Nobody but the insert that adds the layer: most of its pages have no key yet,
+# and are there all the same.
+for my $checkpoint (0, 1)
+{
+	my $name = 'crash right after a layer' . ($checkpoint ? ', after a checkpoint' : '');
+	my $layers = q{(bloom_index_info('g_k')).layers};
+
+	query('CREATE TABLE g (k text); CREATE INDEX g_k ON g USING bloomfilter (k) WITH (capacity = 1, growth = 16)');
+	query(q{INSERT INTO g SELECT 'g' || i FROM generate_series(1, 4000) AS i});
+	query('CHECKPOINT') if $checkpoint;
+	query("DO \$\$ BEGIN FOR i IN 4001 .. 100000 LOOP INSERT INTO g VALUES ('g' || i); EXIT WHEN i % 5 = 0 AND $layers > 1; END LOOP; END \$\$");
+	is(query("SELECT $layers"), '2', "$name: it was added");
+	crash($node);
+	start_after_crash($node);
+	is(query("SELECT $layers"), '2', "$name: it is there");
+	is(missing($node, 'g_k', 'g'), '0', "$name: every key");
+	cmp_ok(query(q{SELECT count(*) FROM generate_series(1, 20000) AS i WHERE bloom_index_contains('g_k', 'absent' || i)}), '<=', 200 + 5 * sqrt(200), "$name: absent keys, on all of its pages");
+	query(q{INSERT INTO g SELECT 'h' || i FROM generate_series(1, 30000) AS i});
+	is(missing($node, 'g_k', 'g'), '0', "$name: further keys");
+	query('DROP TABLE g');
 }
 
 # What the above stands on.

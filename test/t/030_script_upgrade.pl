@@ -50,11 +50,16 @@ ok(defined $current, 'there is a default version');
 my $installed = "$sharedir/extension/bloomfilter--$current.sql";
 for my $file (glob("$sharedir/*"), glob("$sharedir/extension/*"))
 {
-	next if $file eq "$sharedir/extension" || $file =~ m{/extension/bloomfilter(--|\.)};
+	next if $file eq "$sharedir/extension" || $file =~ m{/extension/bloomfilter(_redis)?(--|\.)};
 	symlink $file, "$copy$file" or die "$file: $!";
 }
+# the second extension is optional
+my $has_redis = -e "$sharedir/extension/bloomfilter_redis.control" && -e "$sharedir/extension/bloomfilter_redis--$current.sql";
+my @redis = $has_redis
+  ? ("$sharedir/extension/bloomfilter_redis.control", "$sharedir/extension/bloomfilter_redis--$current.sql", glob("$project/redis/sql/bloomfilter_redis--*--*.sql"))
+  : ();
 for my $file ($installed, "$sharedir/extension/bloomfilter.control",
-	glob("$project/test/data/released/*.sql"), glob("$project/sql/bloomfilter--*--*.sql"))
+	glob("$project/test/data/released/*.sql"), glob("$project/sql/bloomfilter--*--*.sql"), @redis)
 {
 	copy($file, "$scripts/" . basename($file)) or die "$file: $!";
 }
@@ -96,11 +101,11 @@ BEGIN
 		RETURN NEXT one::text;
 	END LOOP;
 END $$;
-CREATE FUNCTION look.catalog() RETURNS TABLE (line text) LANGUAGE sql AS $$
+CREATE FUNCTION look.catalog(extension name) RETURNS TABLE (line text) LANGUAGE sql AS $$
 	WITH members AS (
 		SELECT classid, objid, (pg_identify_object(classid, objid, 0)).*
 		FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
-			AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomfilter'))
+			AND refobjid = (SELECT oid FROM pg_extension WHERE extname = extension))
 	SELECT type || ' ' || identity || ': ' || look.rows(classid, 'oid = ' || objid) FROM members
 	UNION ALL SELECT type || ' ' || identity || ' as aggregate: ' || look.rows('pg_aggregate', 'aggfnoid = ' || objid)
 		FROM members WHERE classid = 'pg_proc'::regclass
@@ -108,7 +113,7 @@ CREATE FUNCTION look.catalog() RETURNS TABLE (line text) LANGUAGE sql AS $$
 		FROM members, (VALUES ('pg_amop', 'amopfamily'), ('pg_amproc', 'amprocfamily')) p (part, family)
 		WHERE classid = 'pg_opfamily'::regclass
 	UNION ALL SELECT type || ' ' || identity || ' comment: ' || coalesce(obj_description(objid, classid::regclass::name), 'none') FROM members
-	UNION ALL SELECT 'extension: ' || look.rows('pg_extension', $c$extname = 'bloomfilter'$c$)
+	UNION ALL SELECT 'extension: ' || look.rows('pg_extension', format('extname = %L', extension))
 $$;
 SQL
 
@@ -118,13 +123,14 @@ my $databases = 0;
 # says why there are none.
 sub catalog
 {
-	my ($sql) = @_;
+	my ($sql, $extension) = @_;
 	my $database = 'look' . ++$databases;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	$extension //= 'bloomfilter';
 	my ($status, $out, $err) = $node->psql($database, $sql);
 	return ("failed after: $sql: $err") if $status;
-	my $lines = $node->safe_psql($database, 'SELECT line FROM look.catalog() ORDER BY line COLLATE "C"');
+	my $lines = $node->safe_psql($database, "SELECT line FROM look.catalog('$extension') ORDER BY line COLLATE \"C\"");
 	$lines =~ s/\bpg_catalog\.//g;
 	return split /\n/, $lines;
 }
@@ -141,9 +147,10 @@ sub differences
 
 sub updated
 {
-	my ($from, $to) = @_;
-	my @updated = catalog("CREATE EXTENSION bloomfilter VERSION '$from'; ALTER EXTENSION bloomfilter UPDATE TO '$to'");
-	my @fresh = catalog("CREATE EXTENSION bloomfilter VERSION '$to'");
+	my ($from, $to, $extension) = @_;
+	$extension //= 'bloomfilter';
+	my @updated = catalog("CREATE EXTENSION $extension VERSION '$from' CASCADE; ALTER EXTENSION $extension UPDATE TO '$to'", $extension);
+	my @fresh = catalog("CREATE EXTENSION $extension VERSION '$to' CASCADE", $extension);
 	# a failure on both sides is no equality
 	return @fresh if @fresh < 2;
 	return differences(\@updated, \@fresh);
@@ -170,10 +177,10 @@ for my $version (@released)
 	ok(-e "$scripts/bloomfilter--$version.sql", "the install script of $version is in test/data/released");
 	is(join("\n", updated($version, $current)), '', "from $version to $current");
 }
-for my $script (glob "$project/sql/bloomfilter--*--*.sql")
+for my $script (glob("$project/sql/bloomfilter--*--*.sql"), $has_redis ? glob("$project/redis/sql/bloomfilter_redis--*--*.sql") : ())
 {
-	my ($from, $to) = $script =~ /bloomfilter--(.*)--(.*)\.sql$/;
-	is(join("\n", updated($from, $to)), '', "from $from to $to by its own script");
+	my ($extension, $from, $to) = $script =~ m{/(bloomfilter(?:_redis)?)--(.*)--(.*)\.sql$};
+	is(join("\n", updated($from, $to, $extension)), '', "$extension from $from to $to by its own script");
 }
 
 # --- made-up next versions
@@ -225,6 +232,48 @@ like(made_up('cast', qr/CREATE CAST .*?;\n.*?;\n/s, ''), qr/only fresh: cast \(p
 like(made_up('more', qr/\z/, 'CREATE FUNCTION more() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;'), qr/only updated: function public.more\(/, 'a function too many is found');
 like(made_up('member', qr/\z/, 'ALTER EXTENSION bloomfilter DROP FUNCTION next_cast(bloom);'), qr/only fresh: function public.next_cast\(/, 'an object that is no member is found');
 like(made_up('error', qr/\z/, 'SELECT 1 / 0;'), qr/only updated: failed after: .*division by zero/s, 'a script that fails is found');
+
+# --- the same of the Redis extension
+
+SKIP:
+{
+	skip 'bloomfilter_redis is not installed', 1 unless $has_redis;
+	for my $version (@released)
+	{
+		ok(-e "$scripts/bloomfilter_redis--$version.sql", "the install script of bloomfilter_redis $version is in test/data/released");
+		is(join("\n", updated($version, $current, 'bloomfilter_redis')), '', "bloomfilter_redis from $version to $current");
+	}
+	my @all = catalog('CREATE EXTENSION bloomfilter_redis CASCADE', 'bloomfilter_redis');
+	for my $object ('foreign-data wrapper bloomfilter_redis', 'function public.bloom_redis_push(')
+	{
+		ok((grep { index($_, $object) == 0 } @all), "the catalog of bloomfilter_redis has: $object");
+	}
+	is(join("\n", grep { / comment: none$/ } @all), '', 'and a comment on everything');
+
+	my $script = slurp_file("$scripts/bloomfilter_redis--$current.sql");
+	my $more = <<'SQL';
+CREATE FUNCTION next_redis(key text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT $1';
+COMMENT ON FUNCTION next_redis(text) IS 'next';
+CREATE FOREIGN DATA WRAPPER next_wrapper;
+COMMENT ON FOREIGN DATA WRAPPER next_wrapper IS 'next';
+SQL
+	for my $case (
+		[ 'right', sub { $_[0] }, qr/\A\z/ ],
+		[ 'wrapper', sub { $_[0] =~ s/^.*FOREIGN DATA WRAPPER.*\n//mgr }, qr/only fresh: foreign-data wrapper next_wrapper/ ],
+		[ 'strictness', sub { $_[0] =~ s/ STRICT//r }, qr/only updated: function public.next_redis/ ],
+		[ 'comment', sub { $_[0] =~ s/\(text\) IS 'next'/(text) IS 'other'/r }, qr/only updated: function public.next_redis.* comment: other/ ])
+	{
+		my ($name, $spoil, $expected) = @$case;
+		my $update = $spoil->($more);
+		for my $pair ([ "next-$name", "$script\n$more" ], [ "$current--next-$name", $update ])
+		{
+			open my $file, '>', "$scripts/bloomfilter_redis--$pair->[0].sql" or die $!;
+			print $file $pair->[1];
+			close $file;
+		}
+		like(join("\n", updated($current, "next-$name", 'bloomfilter_redis')), $expected, "bloomfilter_redis: $name");
+	}
+}
 
 $node->stop;
 done_testing();

@@ -22,6 +22,14 @@ CREATE EXTENSION bloomfilter;
 -- a filter of half a gigabyte, stored
 CREATE TABLE stored (f bloom);
 INSERT INTO stored VALUES (bloom_create_with_params(4294967296, 7));
+-- keys for an index, and one that is built and dropped again
+CREATE TABLE many AS SELECT n FROM generate_series(1, 4000000) n;
+CREATE FUNCTION build_index(with_options text) RETURNS boolean STRICT LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'CREATE INDEX built ON many USING bloomfilter (n) WITH (' || with_options || ')';
+	DROP INDEX built;
+	RETURN true;
+END $$;
 SQL
 
 # Run an operation, an expression of f, on a value.  The value must be there
@@ -98,6 +106,12 @@ can_be_cancelled('many probes', 'int[]', $million, 'bloom_contains_each(bloom_cr
 can_be_cancelled('aggregate', 'int', '1', '(SELECT bloom_agg(n, 10000000, 0.01) FROM generate_series(1, 2000000) n)');
 can_be_cancelled('aggregate of filters', 'bloom', $bloom, '(SELECT bloom_union_agg(f) FROM generate_series(1, 5))');
 can_be_cancelled('aggregate that sizes itself', 'int', '1', '(SELECT bloom_agg(n) FROM generate_series(1, 2000000) n)');
+can_be_cancelled('index build', 'text', q{'fpr = 0.01'}, 'build_index(f)');
+# Little memory makes as many passes over the keys as there are parts of the index,
+# so that hardly any of the time is the table's scan.
+can_be_cancelled(
+	'writing an index', 'text',
+	q{'capacity = 50000000'}, q{(SELECT build_index(f) FROM set_config('maintenance_work_mem', '4MB', false))});
 
 # Outside of a procedure, too, the error is that of the timeout.
 my ($status, $out, $err) = $node->psql('postgres',

@@ -1,8 +1,8 @@
 # Damaged values of every type of the extension: each byte changed in several
-# ways, each length, each field at its extremes or exchanged, through text, binary COPY and
-# the cast from bytea; then every function that takes the type is called with
-# whatever was accepted.  Types and functions come from the catalog, so a new
-# one is tested as soon as test/data/samples.sql has a value of it.
+# ways, each length, each field at its extremes, fields exchanged; through text,
+# binary COPY and the cast from bytea.  Then every function that takes the type is
+# called with whatever was accepted.  Types and functions come from the catalog, so
+# a new one is tested as soon as test/data/samples.sql has a value of it.
 
 use strict;
 use warnings FATAL => 'all';

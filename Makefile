@@ -91,7 +91,7 @@ $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) sq
 # The optional extension has a Makefile of its own.
 WITH_REDIS ?= auto
 ifeq ($(WITH_REDIS),auto)
-WITH_REDIS := $(shell echo '\#include <hiredis/hiredis.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes || echo no)
+override WITH_REDIS := $(shell $(CC) $(CPPFLAGS) -E -include hiredis/hiredis.h -x c /dev/null >/dev/null 2>&1 && echo yes || echo no)
 endif
 ifeq ($(WITH_REDIS),yes)
 .PHONY: redis-all redis-install redis-uninstall redis-clean

@@ -87,7 +87,7 @@
 #if PG_VERSION_NUM >= 170000
 #define bf_estimate_array_length(root, array)	estimate_array_length(root, array)
 #else
-#define bf_estimate_array_length(root, array)	estimate_array_length(array)
+#define bf_estimate_array_length(root, array)	((void) (root), estimate_array_length(array))
 #endif
 #if PG_VERSION_NUM >= 160000
 #define bf_scan_check_as(node) \

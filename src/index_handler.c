@@ -56,7 +56,7 @@ bf_index_register_options(void)
 static bytea *
 parse_options(Datum options, bool validate)
 {
-	/* by name: version 18 has one more field */
+	/* by name: newer servers have one more field */
 	static const relopt_parse_elt elements[] = {
 		{.optname = "fpr", .opttype = RELOPT_TYPE_REAL, .offset = offsetof(BfIndexOptions, fpr)},
 		{.optname = "capacity", .opttype = RELOPT_TYPE_INT, .offset = offsetof(BfIndexOptions, capacity)},

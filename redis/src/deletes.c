@@ -113,7 +113,7 @@ send_all(void)
 }
 
 static void
-end_transaction(XactEvent event, void *argument)
+end_transaction(XactEvent event, void *argument pg_attribute_unused())
 {
 	if (pending == NIL)
 		return;
@@ -141,8 +141,9 @@ end_transaction(XactEvent event, void *argument)
 
 /* What a rolled back subtransaction deleted is not deleted. */
 static void
-end_subtransaction(SubXactEvent event, SubTransactionId id, SubTransactionId parent,
-				   void *argument)
+end_subtransaction(SubXactEvent event, SubTransactionId id pg_attribute_unused(),
+				   SubTransactionId parent pg_attribute_unused(),
+				   void *argument pg_attribute_unused())
 {
 	int			level = GetCurrentTransactionNestLevel();
 	ListCell   *cell;

@@ -43,7 +43,7 @@ bf_is_updatable(Relation relation)
 
 /* Called when UPDATE or DELETE is planned: say why not, or ask for the key. */
 void
-bf_add_update_targets(PlannerInfo *root, Index index, RangeTblEntry *entry,
+bf_add_update_targets(PlannerInfo *root, Index index, RangeTblEntry *entry pg_attribute_unused(),
 					  Relation relation)
 {
 	BfRedisTable table;
@@ -70,7 +70,8 @@ bf_add_update_targets(PlannerInfo *root, Index index, RangeTblEntry *entry,
 }
 
 List *
-bf_plan_modify(PlannerInfo *root, ModifyTable *plan, Index index, int subplan)
+bf_plan_modify(PlannerInfo *root pg_attribute_unused(), ModifyTable *plan pg_attribute_unused(),
+			   Index index pg_attribute_unused(), int subplan pg_attribute_unused())
 {
 	return NIL;
 }
@@ -91,8 +92,8 @@ begin(ModifyTableState *state, ResultRelInfo *result)
 }
 
 void
-bf_begin_modify(ModifyTableState *state, ResultRelInfo *result, List *private,
-				int subplan, int flags)
+bf_begin_modify(ModifyTableState *state, ResultRelInfo *result,
+				List *private pg_attribute_unused(), int subplan pg_attribute_unused(), int flags)
 {
 	ModifyState *modify;
 
@@ -128,8 +129,8 @@ bf_begin_insert(ModifyTableState *state, ResultRelInfo *result)
 
 /* Add one key to the batch; NULL is no key. */
 TupleTableSlot *
-bf_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
-		  TupleTableSlot *plan_slot)
+bf_insert(EState *estate pg_attribute_unused(), ResultRelInfo *result, TupleTableSlot *slot,
+		  TupleTableSlot *plan_slot pg_attribute_unused())
 {
 	ModifyState *modify = (ModifyState *) result->ri_FdwState;
 	bool		is_null;
@@ -148,7 +149,7 @@ bf_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 
 /* Remember the key: it leaves the filter when the transaction has committed. */
 TupleTableSlot *
-bf_delete(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
+bf_delete(EState *estate pg_attribute_unused(), ResultRelInfo *result, TupleTableSlot *slot,
 		  TupleTableSlot *plan_slot)
 {
 	ModifyState *modify = (ModifyState *) result->ri_FdwState;
@@ -173,7 +174,7 @@ bf_delete(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 }
 
 void
-bf_end_modify(EState *estate, ResultRelInfo *result)
+bf_end_modify(EState *estate pg_attribute_unused(), ResultRelInfo *result)
 {
 	ModifyState *modify = (ModifyState *) result->ri_FdwState;
 
@@ -182,8 +183,9 @@ bf_end_modify(EState *estate, ResultRelInfo *result)
 }
 
 void
-bf_explain_modify(ModifyTableState *state, ResultRelInfo *result, List *private,
-				  int subplan, ExplainState *explain)
+bf_explain_modify(ModifyTableState *state, ResultRelInfo *result,
+				  List *private pg_attribute_unused(), int subplan pg_attribute_unused(),
+				  ExplainState *explain)
 {
 	BfRedisTable table;
 
@@ -200,7 +202,8 @@ bf_explain_modify(ModifyTableState *state, ResultRelInfo *result, List *private,
  * it.
  */
 void
-bf_truncate(List *relations, DropBehavior behavior, bool restart)
+bf_truncate(List *relations, DropBehavior behavior pg_attribute_unused(),
+			bool restart pg_attribute_unused())
 {
 	Relation	relation = (Relation) linitial(relations);
 

@@ -292,7 +292,7 @@ bf_rescan(ForeignScanState *node)
 }
 
 void
-bf_end_scan(ForeignScanState *node)
+bf_end_scan(ForeignScanState *node pg_attribute_unused())
 {
 	/* memory goes with the query */
 }

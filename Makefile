@@ -36,7 +36,7 @@ DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
 	counting scalable scalable_golden other_types stored lifetimes format expanded \
-	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl \
+	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl cuckoo_expanded \
 	index_use index_types index_growth index_ddl index_rights \
 	count_min top_keys
 REGRESS_OPTS = --inputdir=test
@@ -91,7 +91,7 @@ $(SCRIPT): sql/$(EXTENSION).sql $(wildcard sql/*.sql.in) $(TYPES:%=sql/%.sql) sq
 # The optional extension has a Makefile of its own.
 WITH_REDIS ?= auto
 ifeq ($(WITH_REDIS),auto)
-WITH_REDIS := $(shell echo '\#include <hiredis/hiredis.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes || echo no)
+override WITH_REDIS := $(shell $(CC) $(CPPFLAGS) -E -include hiredis/hiredis.h -x c /dev/null >/dev/null 2>&1 && echo yes || echo no)
 endif
 ifeq ($(WITH_REDIS),yes)
 .PHONY: redis-all redis-install redis-uninstall redis-clean

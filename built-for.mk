@@ -5,4 +5,7 @@ ifneq ($(BUILT_FOR),$(shell cat .built-for 2>/dev/null))
 $(shell echo '$(BUILT_FOR)' > .built-for)
 endif
 $(OBJS) $(OBJS:.o=.bc): .built-for
-EXTRA_CLEAN += .built-for
+.PHONY: clean-built-for
+clean: clean-built-for
+clean-built-for:
+	rm -f .built-for

@@ -56,10 +56,11 @@ bf_index_register_options(void)
 static bytea *
 parse_options(Datum options, bool validate)
 {
+	/* by name: newer servers have one more field */
 	static const relopt_parse_elt elements[] = {
-		{"fpr", RELOPT_TYPE_REAL, offsetof(BfIndexOptions, fpr)},
-		{"capacity", RELOPT_TYPE_INT, offsetof(BfIndexOptions, capacity)},
-		{"growth", RELOPT_TYPE_INT, offsetof(BfIndexOptions, growth)}
+		{.optname = "fpr", .opttype = RELOPT_TYPE_REAL, .offset = offsetof(BfIndexOptions, fpr)},
+		{.optname = "capacity", .opttype = RELOPT_TYPE_INT, .offset = offsetof(BfIndexOptions, capacity)},
+		{.optname = "growth", .opttype = RELOPT_TYPE_INT, .offset = offsetof(BfIndexOptions, growth)}
 	};
 	BfIndexOptions *parsed;
 

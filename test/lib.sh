@@ -403,10 +403,11 @@ with_redis() { [ "${WITH_REDIS:-yes}" != no ]; }
 
 # What it and its tests need, for install_missing.  redis-tools has the server's
 # program too, under the name of a checker, and starts no service as redis-server
-# would.
+# would.  Without the last three TLS would be neither built nor tested.
 redis_packages=()
 if with_redis; then
-	redis_packages=(/usr/include/hiredis/hiredis.h=libhiredis-dev redis-check-rdb=redis-tools)
+	redis_packages=(/usr/include/hiredis/hiredis.h=libhiredis-dev redis-check-rdb=redis-tools
+		pkg-config=pkgconf /usr/include/openssl/ssl.h=libssl-dev openssl=openssl)
 fi
 
 # Bitcode for the JIT needs the clang that the server was built with, which not

@@ -87,7 +87,7 @@ drop_connection(BfConnection *connection)
 
 /* An entry of pg_foreign_server or pg_user_mapping has changed. */
 static void
-mark_outdated(Datum argument, int cache, uint32 hash)
+mark_outdated(Datum argument pg_attribute_unused(), int cache, uint32 hash)
 {
 	HASH_SEQ_STATUS status;
 	BfConnection *connection;
@@ -109,7 +109,7 @@ mark_outdated(Datum argument, int cache, uint32 hash)
  * any more, which may be large.
  */
 static void
-drop_unusable(XactEvent event, void *argument)
+drop_unusable(XactEvent event, void *argument pg_attribute_unused())
 {
 	HASH_SEQ_STATUS status;
 	BfConnection *connection;

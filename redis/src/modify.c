@@ -43,7 +43,7 @@ bf_is_updatable(Relation relation)
 
 /* Called when UPDATE or DELETE is planned: say why not, or ask for the key. */
 void
-bf_add_update_targets(PlannerInfo *root, Index index, RangeTblEntry *entry,
+bf_add_update_targets(PlannerInfo *root, Index index, RangeTblEntry *entry pg_attribute_unused(),
 					  Relation relation)
 {
 	BfRedisTable table;
@@ -70,9 +70,29 @@ bf_add_update_targets(PlannerInfo *root, Index index, RangeTblEntry *entry,
 }
 
 List *
-bf_plan_modify(PlannerInfo *root, ModifyTable *plan, Index index, int subplan)
+bf_plan_modify(PlannerInfo *root pg_attribute_unused(), ModifyTable *plan pg_attribute_unused(),
+			   Index index pg_attribute_unused(), int subplan pg_attribute_unused())
 {
 	return NIL;
+}
+
+/*
+ * The server lets ON CONFLICT DO NOTHING without a target through to every
+ * foreign table.  To a Bloom filter a key that is there already is nothing new,
+ * but a cuckoo filter would hold it once more.
+ */
+static void
+check_conflict_action(ModifyTableState *state, Relation relation,
+					  const BfRedisTable *table)
+{
+	if (state != NULL &&
+		castNode(ModifyTable, state->ps.plan)->onConflictAction != ONCONFLICT_NONE &&
+		table->options.format == BF_REDIS_CUCKOO)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot insert into foreign table \"%s\" with ON CONFLICT",
+						RelationGetRelationName(relation)),
+				 errdetail("A cuckoo filter holds a key as often as it is added.")));
 }
 
 static ModifyState *
@@ -81,6 +101,7 @@ begin(ModifyTableState *state, ResultRelInfo *result)
 	ModifyState *modify = (ModifyState *) palloc0(sizeof(ModifyState));
 
 	bf_table_describe(result->ri_RelationDesc, &modify->table);
+	check_conflict_action(state, result->ri_RelationDesc, &modify->table);
 	bf_table_init_rule(&modify->table, modify->table.collation, &modify->rule);
 	if (state != NULL)
 		modify->user = bf_modify_check_as(result, state->ps.state);
@@ -91,8 +112,8 @@ begin(ModifyTableState *state, ResultRelInfo *result)
 }
 
 void
-bf_begin_modify(ModifyTableState *state, ResultRelInfo *result, List *private,
-				int subplan, int flags)
+bf_begin_modify(ModifyTableState *state, ResultRelInfo *result,
+				List *private pg_attribute_unused(), int subplan pg_attribute_unused(), int flags)
 {
 	ModifyState *modify;
 
@@ -128,8 +149,8 @@ bf_begin_insert(ModifyTableState *state, ResultRelInfo *result)
 
 /* Add one key to the batch; NULL is no key. */
 TupleTableSlot *
-bf_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
-		  TupleTableSlot *plan_slot)
+bf_insert(EState *estate pg_attribute_unused(), ResultRelInfo *result, TupleTableSlot *slot,
+		  TupleTableSlot *plan_slot pg_attribute_unused())
 {
 	ModifyState *modify = (ModifyState *) result->ri_FdwState;
 	bool		is_null;
@@ -148,7 +169,7 @@ bf_insert(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 
 /* Remember the key: it leaves the filter when the transaction has committed. */
 TupleTableSlot *
-bf_delete(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
+bf_delete(EState *estate pg_attribute_unused(), ResultRelInfo *result, TupleTableSlot *slot,
 		  TupleTableSlot *plan_slot)
 {
 	ModifyState *modify = (ModifyState *) result->ri_FdwState;
@@ -173,7 +194,7 @@ bf_delete(EState *estate, ResultRelInfo *result, TupleTableSlot *slot,
 }
 
 void
-bf_end_modify(EState *estate, ResultRelInfo *result)
+bf_end_modify(EState *estate pg_attribute_unused(), ResultRelInfo *result)
 {
 	ModifyState *modify = (ModifyState *) result->ri_FdwState;
 
@@ -182,8 +203,9 @@ bf_end_modify(EState *estate, ResultRelInfo *result)
 }
 
 void
-bf_explain_modify(ModifyTableState *state, ResultRelInfo *result, List *private,
-				  int subplan, ExplainState *explain)
+bf_explain_modify(ModifyTableState *state, ResultRelInfo *result,
+				  List *private pg_attribute_unused(), int subplan pg_attribute_unused(),
+				  ExplainState *explain)
 {
 	BfRedisTable table;
 
@@ -200,7 +222,8 @@ bf_explain_modify(ModifyTableState *state, ResultRelInfo *result, List *private,
  * it.
  */
 void
-bf_truncate(List *relations, DropBehavior behavior, bool restart)
+bf_truncate(List *relations, DropBehavior behavior pg_attribute_unused(),
+			bool restart pg_attribute_unused())
 {
 	Relation	relation = (Relation) linitial(relations);
 

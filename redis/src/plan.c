@@ -207,7 +207,8 @@ add_scan_path(PlannerInfo *root, RelOptInfo *baserel, double rows, BfSearch sear
 
 /* For generate_implied_equalities_for_column(). */
 static bool
-is_column_member(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class,
+is_column_member(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
+				 EquivalenceClass *class pg_attribute_unused(),
 				 EquivalenceMember *member, void *argument)
 {
 	return is_column((RelationPlan *) argument, (Node *) member->em_expr);
@@ -250,7 +251,7 @@ add_join_paths(PlannerInfo *root, RelOptInfo *baserel, RelationPlan *plan)
 }
 
 void
-bf_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid table)
+bf_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid table pg_attribute_unused())
 {
 	RelationPlan *plan = (RelationPlan *) baserel->fdw_private;
 	Expr	   *value;
@@ -269,8 +270,8 @@ bf_get_paths(PlannerInfo *root, RelOptInfo *baserel, Oid table)
  * go through a whole array for each; the others do.
  */
 ForeignScan *
-bf_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid table, ForeignPath *path,
-			List *targets, List *clauses, Plan *outer)
+bf_get_plan(PlannerInfo *root, RelOptInfo *baserel, Oid table pg_attribute_unused(),
+			ForeignPath *path pg_attribute_unused(), List *targets, List *clauses, Plan *outer)
 {
 	RelationPlan *plan = (RelationPlan *) baserel->fdw_private;
 	Expr	   *value = NULL;

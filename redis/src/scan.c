@@ -221,6 +221,7 @@ collect_keys(ForeignScanState *node, SearchState *state, KeyList *list)
 		list->keys = (BfKey *) palloc(Max(nelements, 1) * sizeof(BfKey));
 		for (int i = 0; i < nelements; i++)
 		{
+			CHECK_FOR_INTERRUPTS();
 			if (!nulls[i])
 				add_key(state, list, elements[i]);
 		}
@@ -292,7 +293,7 @@ bf_rescan(ForeignScanState *node)
 }
 
 void
-bf_end_scan(ForeignScanState *node)
+bf_end_scan(ForeignScanState *node pg_attribute_unused())
 {
 	/* memory goes with the query */
 }

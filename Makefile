@@ -36,7 +36,7 @@ DATA = $(filter-out $(SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 REGRESS = types keys collations golden functions aggregates errors estimates rates \
 	counting scalable scalable_golden other_types stored lifetimes format expanded \
-	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl \
+	cuckoo cuckoo_golden cuckoo_types cuckoo_rates cuckoo_crawl cuckoo_expanded \
 	index_use index_types index_growth index_ddl index_rights \
 	count_min top_keys
 REGRESS_OPTS = --inputdir=test

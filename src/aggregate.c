@@ -25,6 +25,7 @@
 #include "gateway.h"
 #include "io.h"
 #include "scalable.h"
+#include "utils/memutils.h"
 
 BF_FUNCTION(bf_bloom_agg_transition);
 BF_FUNCTION(bf_counting_bloom_agg_transition);
@@ -59,6 +60,15 @@ bf_aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
+/* From now on keys wait, if the filter is large enough. */
+static inline void
+batch_if_large(BfAggregateState *state)
+{
+	if (VARSIZE(state->filter) - BF_HEADER_SIZE >= BF_BATCH_MIN_PAYLOAD)
+		state->pending = (BfHash *)
+			MemoryContextAlloc(GetMemoryChunkContext(state), BF_BATCH_KEYS * sizeof(BfHash));
+}
+
 /* A state of its own memory around a filter that already lives in context. */
 static BfAggregateState *
 begin(MemoryContext context, BfFilter *filter)
@@ -67,10 +77,7 @@ begin(MemoryContext context, BfFilter *filter)
 		MemoryContextAllocZero(context, sizeof(BfAggregateState));
 
 	state->filter = filter;
-	if ((filter->kind == BF_KIND_BLOOM || filter->kind == BF_KIND_CUCKOO_FILTER) &&
-		VARSIZE(filter) - BF_HEADER_SIZE >= BF_BATCH_MIN_PAYLOAD)
-		state->pending = (BfHash *)
-			MemoryContextAlloc(context, BF_BATCH_KEYS * sizeof(BfHash));
+	batch_if_large(state);
 	return state;
 }
 
@@ -78,11 +85,9 @@ begin(MemoryContext context, BfFilter *filter)
 static BfFilter *
 with_pending(BfFilter *filter, const BfAggregateState *state)
 {
-	if (filter->kind == BF_KIND_CUCKOO_FILTER)
-		return bf_check_grown(bf_cuckoo_add_new(filter, state->pending, state->npending),
-							  BF_KIND_CUCKOO_FILTER);
-	bf_bloom_set_batch(filter, state->pending, state->npending);
-	return filter;
+	BfKind		kind = (BfKind) filter->kind;
+
+	return bf_check_grown(bf_filter_add_batch(filter, state->pending, state->npending), kind);
 }
 
 /* The keys that wait are part of the state; this only moves them. */
@@ -149,8 +154,10 @@ add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 
 		/* a key that a cuckoo filter holds is not added again */
 		state->filter = bf_check_grown(kind == BF_KIND_CUCKOO_FILTER ?
-									   bf_cuckoo_add_new(state->filter, &hash, 1) :
+									   bf_filter_add_batch(state->filter, &hash, 1) :
 									   bf_filter_add(state->filter, hash), kind);
+		/* one that grows is small at first */
+		batch_if_large(state);
 		return;
 	}
 	state->pending[state->npending++] = hash;

@@ -13,9 +13,9 @@
 #include "filter.h"
 
 /*
- * A filter that grows by keys or by other filters.  Keys of a plain or a cuckoo
- * filter that is not small wait in a batch, so that their cache misses overlap;
- * bits_set of a plain one is not kept meanwhile.
+ * A filter that grows by keys or by other filters.  Keys of a filter that is not
+ * small wait in a batch, so that their cache misses overlap; bits_set of a plain
+ * one is not kept meanwhile.
  */
 typedef struct BfAggregateState
 {

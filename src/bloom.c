@@ -77,7 +77,7 @@ bloom_add(BfFilter *filter, BfHash hash)
  * every position, so a key's positions are computed and prefetched some keys
  * ahead of setting them: the misses then overlap.
  */
-void
+BfFilter *
 bf_bloom_set_batch(BfFilter *filter, const BfHash *hashes, int count)
 {
 	enum
@@ -115,6 +115,7 @@ bf_bloom_set_batch(BfFilter *filter, const BfHash *hashes, int count)
 		if (slot == slots_end)
 			slot = positions;
 	}
+	return filter;
 }
 
 /* Make bits_set true again. */
@@ -190,6 +191,7 @@ const BfMethods bf_bloom_methods = {
 	.contains = bloom_contains,
 	.contains_by_byte = bloom_contains_by_byte,
 	.add = bloom_add,
+	.add_batch = bf_bloom_set_batch,
 	.same_geometry = bloom_same_geometry,
 	.unite = bloom_unite,
 	.intersect = bloom_intersect,

@@ -84,7 +84,7 @@ bf_positions_set(uint8 *bytes, BfGeometry geometry, BfHash hash)
 
 extern BfFilter *bf_bloom_create(BfGeometry geometry, BfScheme scheme,
 								 uint64 capacity, double fpr);
-extern void bf_bloom_set_batch(BfFilter *filter, const BfHash *hashes, int count);
+extern BfFilter *bf_bloom_set_batch(BfFilter *filter, const BfHash *hashes, int count);
 extern void bf_bloom_recount(BfFilter *filter);
 extern double bf_bloom_count(const BfFilter *header);
 extern double bf_bloom_fpr(const BfFilter *header);

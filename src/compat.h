@@ -98,9 +98,17 @@
 #else
 #define bf_scan_check_as(node) \
 	(exec_rt_fetch(((Scan *) (node)->ss.ps.plan)->scanrelid, (node)->ss.ps.state)->checkAsUser)
+/* a partition that rows are routed to is not in the range table, but its root is */
+#if PG_VERSION_NUM >= 140000
+#define bf_modify_entry(result) \
+	((result)->ri_RangeTableIndex == 0 && (result)->ri_RootResultRelInfo != NULL ? \
+	 (result)->ri_RootResultRelInfo->ri_RangeTableIndex : (result)->ri_RangeTableIndex)
+#else
+#define bf_modify_entry(result)		((result)->ri_RangeTableIndex)
+#endif
 #define bf_modify_check_as(result, estate) \
-	((result)->ri_RangeTableIndex == 0 ? InvalidOid : \
-	 exec_rt_fetch((result)->ri_RangeTableIndex, estate)->checkAsUser)
+	(bf_modify_entry(result) == 0 ? InvalidOid : \
+	 exec_rt_fetch(bf_modify_entry(result), estate)->checkAsUser)
 #define bf_server_aclcheck(server, role, mode)	pg_foreign_server_aclcheck(server, role, mode)
 #endif
 /* where EXPLAIN's state, and what prints it, are declared */

@@ -33,9 +33,6 @@ BF_FUNCTION(bf_count_min_info);
 
 BF_DEFINE_INPUT_FUNCTIONS(count_min_sketch, BF_KIND_COUNT_MIN_SKETCH)
 
-/* Elements of an array between two looks whether the query was cancelled. */
-#define BF_KEYS_PER_INTERRUPT_CHECK		4096
-
 static inline const BfFilter *
 get_sketch(FunctionCallInfo fcinfo, int argument)
 {
@@ -110,8 +107,8 @@ bf_count_min_add_all(PG_FUNCTION_ARGS)
 	modulus = bf_modulus32((uint32) result->bits);
 	for (int i = 0; i < count; i++)
 	{
-		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		/* a long key takes a while in many rows */
+		CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
 			add_key(result, modulus, site, keys[i], 1);
 	}
@@ -154,8 +151,8 @@ bf_count_min_count_each(PG_FUNCTION_ARGS)
 	bf_get_keys(PointerGetDatum(array), site, &keys, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
-		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		/* a long key takes a while in many rows */
+		CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
 			keys[i] = Int64GetDatum(key_count(sketch, modulus, site, keys[i]));
 	}

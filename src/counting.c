@@ -64,27 +64,36 @@ set_counter(BfFilter *filter, uint64 position, uint8 value)
 }
 
 /*
- * The distinct positions of a key: two of the k may coincide, and adding or
- * removing the key must count their counter once.  Returns how many.
+ * Two of a key's k positions may coincide, and adding or removing the key must
+ * count their counter once: leave the distinct ones.  Returns how many.
  */
+static inline uint32
+drop_repeated(uint32 *positions, uint32 count)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		uint32		seen = 0;
+
+		while (seen < n && positions[seen] != positions[i])
+			seen++;
+		if (seen == n)
+			positions[n++] = positions[i];
+	}
+	return n;
+}
+
+/* The distinct positions of a key, below BF_MAX_BITS, so that 32 bits hold them. */
 static uint32
-distinct_positions(const BfFilter *filter, BfHash hash, uint64 *positions)
+distinct_positions(const BfFilter *filter, BfHash hash, uint32 *positions)
 {
 	BfModulus	modulus = bf_modulus(filter->bits);
 	uint64		h = hash.h1;
-	uint32		n = 0;
 
 	for (uint32 i = 0; i < filter->hashes; i++, h += hash.h2)
-	{
-		uint64		position = bf_mod(modulus, h);
-		uint32		seen = 0;
-
-		while (seen < n && positions[seen] != position)
-			seen++;
-		if (seen == n)
-			positions[n++] = position;
-	}
-	return n;
+		positions[i] = (uint32) bf_mod(modulus, h);
+	return drop_repeated(positions, filter->hashes);
 }
 
 /* Count what the header says of the counters anew. */
@@ -239,13 +248,10 @@ counting_contains_by_byte(const BfFilter *head, BfHash hash,
 	return true;
 }
 
-static BfFilter *
-counting_add(BfFilter *filter, BfHash hash)
+static inline void
+increment(BfFilter *filter, const uint32 *positions, uint32 count)
 {
-	uint64		positions[BF_MAX_HASHES];
-	uint32		n = distinct_positions(filter, hash, positions);
-
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < count; i++)
 	{
 		uint8		counter = get_counter(filter, positions[i]);
 
@@ -255,6 +261,50 @@ counting_add(BfFilter *filter, BfHash hash)
 		filter->bits_set += counter == 0;
 		filter->extra[0] += counter + 1 == maximum(filter);
 	}
+}
+
+static BfFilter *
+counting_add(BfFilter *filter, BfHash hash)
+{
+	uint32		positions[BF_MAX_HASHES];
+
+	increment(filter, positions, distinct_positions(filter, hash, positions));
+	return filter;
+}
+
+/* The counters of some keys are prefetched before the first is changed. */
+static BfFilter *
+counting_add_batch(BfFilter *filter, const BfHash *hashes, int count)
+{
+	enum
+	{
+		max_positions = 128		/* enough to cover a miss, few enough to stay */
+	};
+	uint32		positions[max_positions + BF_MAX_HASHES];
+	BfModulus	modulus = bf_modulus(filter->bits);
+	uint32		nhashes = filter->hashes;
+	int			together = Max(1, max_positions / (int) nhashes);
+
+	for (int from = 0; from < count; from += together)
+	{
+		int			n = Min(count - from, together);
+
+		for (int key = 0; key < n; key++)
+		{
+			uint64		h = hashes[from + key].h1;
+
+			for (uint32 i = 0; i < nhashes; i++, h += hashes[from + key].h2)
+			{
+				uint32		position = (uint32) bf_mod(modulus, h);
+
+				positions[key * nhashes + i] = position;
+				bf_prefetch_write(&filter->payload[filter->detail == 8 ? position : position / 2]);
+			}
+		}
+		for (int key = 0; key < n; key++)
+			increment(filter, &positions[key * nhashes],
+					  drop_repeated(&positions[key * nhashes], nhashes));
+	}
 	return filter;
 }
 
@@ -262,7 +312,7 @@ counting_add(BfFilter *filter, BfHash hash)
 void
 bf_counting_remove(BfFilter *filter, BfHash hash)
 {
-	uint64		positions[BF_MAX_HASHES];
+	uint32		positions[BF_MAX_HASHES];
 	uint32		n;
 
 	if (!counting_contains(filter, hash))
@@ -377,6 +427,7 @@ const BfMethods bf_counting_methods = {
 	.contains = counting_contains,
 	.contains_by_byte = counting_contains_by_byte,
 	.add = counting_add,
+	.add_batch = counting_add_batch,
 	.same_geometry = counting_same_geometry,
 	.unite = counting_unite,
 	.intersect = counting_intersect,

@@ -260,6 +260,7 @@ const BfMethods bf_cuckoo_methods = {
 	.contains = bf_cuckoo_contains,
 	.contains_by_byte = bf_cuckoo_contains_by_byte,
 	.add = bf_cuckoo_add,
+	.add_batch = bf_cuckoo_add_new,
 	.same_geometry = cuckoo_same_geometry,
 	.unite = bf_cuckoo_unite,
 	.count = cuckoo_count,

@@ -52,6 +52,7 @@ extern bool bf_cuckoo_contains_by_byte(const BfFilter *head, BfHash hash,
 extern BfFilter *bf_cuckoo_add(BfFilter *filter, BfHash hash);
 extern BfFilter *bf_cuckoo_add_new(BfFilter *filter, const BfHash *hashes, int count);
 extern BfFilter *bf_cuckoo_remove(BfFilter *filter, BfHash hash);
+extern bool bf_cuckoo_shrinks_next(const BfFilter *header);
 extern uint64 bf_cuckoo_key_count(const BfFilter *filter, BfHash hash);
 extern BfFilter *bf_cuckoo_unite(BfFilter *target, const BfFilter *source);
 

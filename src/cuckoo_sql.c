@@ -60,10 +60,22 @@ bf_cuckoo_create_sql(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(filter);
 }
 
-/* cuckoo_remove(filter, key); one certainly absent removes nothing */
+/*
+ * cuckoo_remove(filter, key); one certainly absent removes nothing.  To shrink a
+ * filter can take seconds, in which it can be cancelled: so this is done to a
+ * copy, which is rare, and never to the caller's own object.
+ */
 Datum
 bf_cuckoo_remove_sql(PG_FUNCTION_ARGS)
 {
+	if (!PG_ARGISNULL(0) && bf_expanded_is_writable(PG_GETARG_DATUM(0)))
+	{
+		BfExpanded *object = bf_expanded(PG_GETARG_DATUM(0));
+
+		if (object->filter->kind == BF_KIND_CUCKOO_FILTER &&
+			bf_cuckoo_shrinks_next(object->filter))
+			fcinfo->args[0].value = EOHPGetRODatum(&object->header);
+	}
 	return bf_change_by_key(fcinfo, BF_KIND_CUCKOO_FILTER, bf_cuckoo_contains, bf_cuckoo_remove);
 }
 

@@ -311,10 +311,25 @@ compact(BfFilter *filter)
 	SET_VARSIZE(filter, bf_format_size(filter));
 }
 
+/* Whether so many removed keys are enough to shrink a filter: RedisBloom's rule. */
+static bool
+is_to_shrink(const BfFilter *header, uint64 removed, uint64 held)
+{
+	return bf_cuckoo_sub_filters(header) > 1 && (double) removed > (double) held * 0.10;
+}
+
+/* Whether the next key that is removed shrinks the filter, or tries to. */
+bool
+bf_cuckoo_shrinks_next(const BfFilter *header)
+{
+	return header->bits_set > 0 &&
+		is_to_shrink(header, header->extra[1] + 1, header->bits_set - 1);
+}
+
 /*
  * Take one copy of a key away, of the newest sub-filter that has one; a key
  * that is certainly absent changes nothing.  When many keys were removed, the
- * filter may shrink: RedisBloom's rule.
+ * filter may shrink.
  */
 BfFilter *
 bf_cuckoo_remove(BfFilter *filter, BfHash hash)
@@ -333,8 +348,7 @@ bf_cuckoo_remove(BfFilter *filter, BfHash hash)
 		filter->bits_set--;
 		if (filter->extra[1] < PG_INT64_MAX)
 			filter->extra[1]++;
-		if (bf_cuckoo_sub_filters(filter) > 1 &&
-			(double) filter->extra[1] > (double) filter->bits_set * 0.10)
+		if (is_to_shrink(filter, filter->extra[1], filter->bits_set))
 			compact(filter);
 		break;
 	} while (bf_cuckoo_to_older(filter, &sub));

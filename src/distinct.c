@@ -19,7 +19,9 @@
 #include "distinct.h"
 
 #include "bits.h"
+#include "common/pg_prng.h"
 #include "lib/hyperloglog.h"
+#include "port/pg_bitutils.h"
 #include "tempfile.h"
 
 #define BF_DISTINCT_MIN_SLOTS		8
@@ -40,6 +42,7 @@
 struct BfDistinct
 {
 	MemoryContext context;
+	uint64		seed[2];		/* odd: see slot_of() */
 	uint64		max_slots;		/* a power of two */
 	uint64		nslots;			/* a power of two */
 	uint64		nused;
@@ -75,6 +78,8 @@ bf_distinct_create(MemoryContext context, Size memory_limit)
 	BfDistinct *set = (BfDistinct *) MemoryContextAllocZero(context, sizeof(BfDistinct));
 
 	set->context = context;
+	for (int i = 0; i < 2; i++)
+		set->seed[i] = pg_prng_uint64(&pg_global_prng_state) | 1;
 	set->nslots = BF_DISTINCT_MIN_SLOTS;
 	set->max_slots = BF_DISTINCT_MIN_SLOTS;
 
@@ -86,15 +91,28 @@ bf_distinct_create(MemoryContext context, Size memory_limit)
 	return set;
 }
 
-/* Put a hash into a table that has room; returns whether it is new there. */
-static inline bool
-insert(BfHash *slots, uint64 nslots, BfHash hash)
+/*
+ * Where a hash is looked for first.  Keys of any hash are easily made, and many
+ * in a row of one slot would take a time that is quadratic in their number; two
+ * hashes share their slot for a share of 2 / nslots of the seeds, whatever they
+ * are (Dietzfelbinger and others, "A Reliable Randomized Algorithm for the
+ * Closest-Pair Problem", 1997).
+ */
+static inline uint64
+slot_of(const BfDistinct *set, BfHash hash)
 {
-	/*
-	 * fnv1a's low bits are as good as its high ones; h2 would be too, but h1
-	 * is never replaced by a constant.
-	 */
-	uint64		i = hash.h1 & (nslots - 1);
+	uint64		mixed = hash.h1 * set->seed[0] + hash.h2 * set->seed[1];
+
+	return mixed >> (64 - pg_leftmost_one_pos64(set->nslots));
+}
+
+/* Put a hash into the table, which has room; returns whether it is new there. */
+static inline bool
+insert(BfDistinct *set, BfHash hash)
+{
+	BfHash	   *slots = set->slots;
+	uint64		nslots = set->nslots;
+	uint64		i = slot_of(set, hash);
 
 	while (!is_free(slots[i]))
 	{
@@ -121,7 +139,7 @@ grow(BfDistinct *set)
 	{
 		check_for_interrupts(i);
 		if (!is_free(old_slots[i]))
-			insert(set->slots, set->nslots, old_slots[i]);
+			insert(set, old_slots[i]);
 	}
 	pfree(old_slots);
 }
@@ -144,7 +162,7 @@ compact(BfDistinct *set)
 static void
 count_in_registers(hyperLogLogState *registers, BfHash hash)
 {
-	/* high bits: the low ones are where the table put it */
+	/* by no seed: a filter of the same keys must have the same size each time */
 	addHyperLogLog(registers, (uint32) (hash.h1 >> 32));
 }
 
@@ -185,7 +203,7 @@ insert_now(BfDistinct *set, BfHash hash)
 		else
 			spill(set);
 	}
-	if (insert(set->slots, set->nslots, hash))
+	if (insert(set, hash))
 		set->nused++;
 }
 
@@ -193,7 +211,7 @@ static void
 insert_pending(BfDistinct *set)
 {
 	for (int i = 0; i < set->npending; i++)
-		bf_prefetch_write(&set->slots[set->pending[i].h1 & (set->nslots - 1)]);
+		bf_prefetch_write(&set->slots[slot_of(set, set->pending[i])]);
 	for (int i = 0; i < set->npending; i++)
 		insert_now(set, set->pending[i]);
 	set->npending = 0;

@@ -11,7 +11,7 @@
  *
  * PL/pgSQL gives that right to a variable in "f := bloom_add(f, key)" since
  * version 18, after asking bf_change_support().  In return the function must
- * leave the object as it was when it fails.
+ * leave the object as it was when it fails, be it because it is cancelled.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *

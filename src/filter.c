@@ -86,6 +86,13 @@ bf_filter_add(BfFilter *filter, BfHash hash)
 	return methods_of(filter)->add(filter, hash);
 }
 
+/* See BfMethods about what this does not do. */
+BfFilter *
+bf_filter_add_batch(BfFilter *filter, const BfHash *hashes, int count)
+{
+	return methods_of(filter)->add_batch(filter, hashes, count);
+}
+
 /* Whether two filters of one type can be combined. */
 bool
 bf_filter_same_geometry(const BfFilter *a, const BfFilter *b)

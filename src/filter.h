@@ -30,6 +30,13 @@ typedef struct BfMethods
 	bool		(*contains_by_byte) (const BfFilter *head, BfHash hash,
 									 BfByteReader reader, void *argument);
 	BfFilter   *(*add) (BfFilter *filter, BfHash hash);
+
+	/*
+	 * Keys of an aggregate, many at once, so that their cache misses overlap;
+	 * a plain filter's bits_set is not kept, and a cuckoo filter only takes
+	 * keys that it does not hold.
+	 */
+	BfFilter   *(*add_batch) (BfFilter *filter, const BfHash *hashes, int count);
 	bool		(*same_geometry) (const BfFilter *a, const BfFilter *b);
 	BfFilter   *(*unite) (BfFilter *target, const BfFilter *source);
 	void		(*intersect) (BfFilter *target, const BfFilter *source);
@@ -49,6 +56,7 @@ extern bool bf_filter_contains(const BfFilter *filter, BfHash hash);
 extern bool bf_filter_contains_by_byte(const BfFilter *head, BfHash hash,
 									   BfByteReader reader, void *argument);
 extern BfFilter *bf_filter_add(BfFilter *filter, BfHash hash);
+extern BfFilter *bf_filter_add_batch(BfFilter *filter, const BfHash *hashes, int count);
 extern bool bf_filter_has_fixed_size(const BfFilter *header);
 extern bool bf_filter_same_geometry(const BfFilter *a, const BfFilter *b);
 extern BfFilter *bf_filter_union(BfFilter *target, const BfFilter *source);

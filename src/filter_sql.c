@@ -64,7 +64,8 @@ is_worth_an_object(Datum datum)
 
 /*
  * Apply a change for one key, unless it would change nothing; neither does a
- * NULL key.
+ * NULL key.  An object of the caller's must not be left half changed, or where
+ * its filter was before it grew: so nothing may cancel the change.
  */
 Datum
 bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
@@ -74,6 +75,7 @@ bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
 	Datum		datum = PG_GETARG_DATUM(0);
 	BfCallSite *site;
 	bool		expand;
+	bool		in_place;
 	const BfFilter *filter;
 	BfExpanded *object;
 	BfHash		hash;
@@ -95,7 +97,12 @@ bf_change_by_key(FunctionCallInfo fcinfo, BfKind kind,
 	if (!expand)
 		PG_RETURN_POINTER(change(bf_filter_copy(filter), hash));
 	object = bf_get_writable(datum, kind, result_context(fcinfo));
+	in_place = bf_expanded(PG_GETARG_DATUM(0)) == object;
+	if (in_place)
+		HOLD_INTERRUPTS();
 	bf_expanded_set(object, change(object->filter, hash));
+	if (in_place)
+		RESUME_INTERRUPTS();
 	PG_RETURN_DATUM(bf_expanded_datum(object));
 }
 

@@ -368,6 +368,9 @@ murmur2_rows_of_blocks(const uint32 *mixed, uint32 tail, size_t length,
 /* Keys of up to so many blocks are read and mixed once for all rows. */
 #define BF_MURMUR2_BLOCKS	16
 
+/* Blocks of longer ones between two looks whether the query was cancelled. */
+#define BF_BLOCKS_PER_INTERRUPT_CHECK	65536
+
 void
 bf_murmur2_rows(const void *key, size_t length, uint32 nrows, uint32 *hashes)
 {
@@ -393,6 +396,8 @@ bf_murmur2_rows(const void *key, size_t length, uint32 nrows, uint32 *hashes)
 	{
 		uint32		block = murmur2_mix((uint32) read_half_block(bytes + 4 * i));
 
+		if (i % BF_BLOCKS_PER_INTERRUPT_CHECK == 0)
+			BF_CHECK_FOR_INTERRUPTS();
 		for (uint32 row = 0; row < nrows; row++)
 			hashes[row] = murmur2_step(hashes[row], block);
 	}

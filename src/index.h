@@ -156,6 +156,13 @@ bf_index_mix(uint64 x)
 /*
  * Mix the seed of the index into a key's hash.  Both halves take part: keys of
  * the same h1 are easily made, for MurmurHash64A and its seed are public.
+ *
+ * As easily made are keys of which both halves are the same, whatever the seed
+ * (a difference in the highest bit of a mixed block passes through to the next
+ * block, where the same difference undoes it).  No seed helps against these, and
+ * none is needed: they are one key here, which sets its bits once, so any number
+ * of them fills no page.  The index says "maybe" for all of them if one is there,
+ * which costs its owner as much as being asked for the one that is.
  */
 static inline uint64
 bf_index_seeded(const BfIndexMeta *meta, BfHash hash)
@@ -271,6 +278,7 @@ struct BfIndexAccess
 };
 
 extern void bf_index_access(BfIndexAccess *access, Oid index, const BfKeyRule *key);
+extern bool bf_index_has_rows_of(Relation index, Snapshot snapshot);
 extern Relation bf_index_open_leaf(const BfIndexLeaf *leaf);
 
 /* index_handler.c */

@@ -16,10 +16,13 @@
  */
 #include "index.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/xlog.h"
 #include "catalog/index.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodes.h"
@@ -229,6 +232,11 @@ get_usable_index(Oid heap_oid, Relation index)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot access temporary tables of other sessions")));
+	/* a standby has the files of such a relation only as a crash leaves them */
+	if (!RelationIsPermanent(index) && RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary or unlogged relations during recovery")));
 	if (is_usable(index))
 		return RelationGetRelid(index);
 	if (strstr(RelationGetRelationName(index), "_ccold") == NULL)
@@ -272,14 +280,34 @@ find_leaf_index(Oid heap, List *leaf_indexes)
 }
 
 /*
+ * A partitioned table or index and all below it, locked.  Also partitions whose
+ * DETACH CONCURRENTLY is not finished: find_all_inheritors() leaves them out for
+ * a snapshot that does not know them, but what a call site keeps may be used
+ * with an older one next.
+ */
+static List *
+find_family(Oid parent)
+{
+	List	   *family = list_make1_oid(parent);
+	ListCell   *cell;
+
+	/* grows while it is walked through, as in find_all_inheritors() */
+	foreach(cell, family)
+		family = list_concat(family,
+							 find_inheritance_children_extended(lfirst_oid(cell), false,
+																AccessShareLock, NULL, NULL));
+	return family;
+}
+
+/*
  * The indexes of all partitions.  One that has none could hold any key, so it
  * is an error.
  */
 static void
 find_leaves(BfIndexAccess *access, Relation index)
 {
-	List	   *heaps = find_all_inheritors(access->heap, AccessShareLock, NULL);
-	List	   *indexes = find_all_inheritors(access->index, AccessShareLock, NULL);
+	List	   *heaps = find_family(access->heap);
+	List	   *indexes = find_family(RelationGetRelid(index));
 	ListCell   *cell;
 
 	access->leaves = (BfIndexLeaf *)
@@ -310,13 +338,14 @@ find_leaves(BfIndexAccess *access, Relation index)
 
 /* All checks; the locks are held. */
 static void
-check_index(BfIndexAccess *access, const BfKeyRule *key)
+check_index(BfIndexAccess *access, Oid index_oid, const BfKeyRule *key)
 {
-	Relation	index = try_relation_open(access->index, NoLock);
+	Relation	index = try_relation_open(index_oid, NoLock);
 
 	if (index == NULL || !is_bloomfilter_index(index) ||
 		index->rd_index->indrelid != access->heap)
-		report_not_index(access->index);
+		report_not_index(index_oid);
+	access->index = index_oid;
 	check_privileges(index, access->heap, access->user);
 
 	access->nleaves = 1;
@@ -367,28 +396,66 @@ bf_index_access(BfIndexAccess *access, Oid index, const BfKeyRule *key)
 	watch_catalogs();
 	MemoryContextReset(access->context);
 	access->generation = 0;
-	access->index = index;
+	access->index = InvalidOid;
 	access->heap = heap;
 	access->user = GetUserId();
 	generation = catalog_generation;
-	check_index(access, key);
+	check_index(access, index, key);
 	access->generation = generation;
 }
 
 /*
- * Open the index of one partition, or of the table, for looking keys up.  An
- * index that was built while row versions of an older snapshot were about does
- * not know these: so long as such a snapshot can be ours, it says absent for
- * keys that we see.  The planner's rule is the same: see get_relation_info().
+ * Whether a snapshot of a standby is older than an index as it is now.  A build
+ * leaves out the rows that are dead to every snapshot of the primary, which does
+ * not know those of its standbys unless they tell (hot_standby_feedback), and
+ * nothing of a build conflicts with them as VACUUM does.
+ *
+ * A row that the build took for dead was deleted by a transaction that had ended
+ * before the one that made the index did.  So a snapshot that sees that one as
+ * ended does not see the row.  That is the last to have changed the index's
+ * entry in pg_index (CREATE INDEX, also CONCURRENTLY) or pg_class (REINDEX).
  */
+static bool
+was_built_after(Relation index, Snapshot snapshot)
+{
+	HeapTuple	tuple;
+	bool		after;
+
+	if (XidInMVCCSnapshot(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), snapshot))
+		return true;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(index)));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(index));
+	after = XidInMVCCSnapshot(HeapTupleHeaderGetXmin(tuple->t_data), snapshot);
+	ReleaseSysCache(tuple);
+	return after;
+}
+
+/*
+ * Whether an index has the key of each row that a snapshot sees.  One that was
+ * built while row versions of an older snapshot were about does not know these:
+ * so long as such a snapshot can be ours, it says absent for keys that we see.
+ * The planner has the first rule, too, but not the one for standbys: see
+ * get_relation_info().
+ */
+bool
+bf_index_has_rows_of(Relation index, Snapshot snapshot)
+{
+	if (unlikely(index->rd_index->indcheckxmin) &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							   TransactionXmin))
+		return false;
+	/* also such a snapshot that has outlived the standby's promotion */
+	return likely(!snapshot->takenDuringRecovery) || !was_built_after(index, snapshot);
+}
+
+/* Open the index of one partition, or of the table, for looking keys up. */
 Relation
 bf_index_open_leaf(const BfIndexLeaf *leaf)
 {
 	Relation	index = relation_open(leaf->index, NoLock);
 
-	if (unlikely(index->rd_index->indcheckxmin) &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-							   TransactionXmin))
+	if (unlikely(!bf_index_has_rows_of(index, GetActiveSnapshot())))
 		report_unusable(index,
 						"It was built over rows that had just changed, and your snapshot may see them as they were.",
 						"Ask it in a new transaction.");

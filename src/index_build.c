@@ -38,12 +38,12 @@
 typedef struct BuildState
 {
 	BfKeyRule	rule;
-	BfDistinct *keys;
+	BfIndexMeta meta;
+	BfDistinct *keys;			/* h1 is the seeded hash, h2 is 0 */
 	double		tuples;			/* that were indexed */
 	MemoryContext key_context;	/* reset after each key */
 
 	/* when the pages are filled */
-	const BfIndexMeta *meta;
 	uint32		first_page;		/* of the layer, in memory now */
 	uint32		npages;
 	char	   *pages;
@@ -55,14 +55,19 @@ add_key(Relation index pg_attribute_unused(), ItemPointer tid pg_attribute_unuse
 {
 	BuildState *state = (BuildState *) argument;
 	MemoryContext old_context;
+	BfHash		hash;
 
 	if (isnull[0])
 		return;
 	old_context = MemoryContextSwitchTo(state->key_context);
-	bf_distinct_add(state->keys,
-					bf_key_hash(&state->rule, BF_SCHEME_MURMUR64A, values[0]));
+	hash = bf_key_hash(&state->rule, BF_SCHEME_MURMUR64A, values[0]);
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(state->key_context);
+
+	/* so that nobody can aim at the estimate of their number either */
+	hash.h1 = bf_index_seeded(&state->meta, hash);
+	hash.h2 = 0;
+	bf_distinct_add(state->keys, hash);
 	state->tuples++;
 }
 
@@ -119,14 +124,11 @@ add_hot_updated_keys(Relation heap, Relation index, IndexInfo *info, BuildState 
 	info->ii_PredicateState = NULL;
 }
 
-/* The metapage and the first layer of an index for so many keys. */
+/* The metapage of an index that has no layer yet. */
 static void
-init_meta(Relation index, BfIndexMeta *meta, uint64 keys)
+init_meta(Relation index, BfIndexMeta *meta)
 {
 	const BfIndexOptions *options = bf_index_options(index);
-	BfIndexLayer *layer = &meta->layers[0];
-	uint64		capacity;
-	bool		made;
 
 	memset(meta, 0, sizeof(BfIndexMeta));
 	meta->magic = BF_INDEX_MAGIC;
@@ -138,6 +140,16 @@ init_meta(Relation index, BfIndexMeta *meta, uint64 keys)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
+}
+
+/* Its first layer, for so many keys. */
+static void
+add_first_layer(Relation index, BfIndexMeta *meta, uint64 keys)
+{
+	const BfIndexOptions *options = bf_index_options(index);
+	BfIndexLayer *layer = &meta->layers[0];
+	uint64		capacity;
+	bool		made;
 
 	made = bf_index_append_layer(meta, keys);
 	if (made && (uint64) options->capacity > keys)
@@ -163,11 +175,11 @@ static void
 set_bits(const BfHash *hashes, int count, void *argument)
 {
 	BuildState *state = (BuildState *) argument;
-	const BfIndexLayer *layer = &state->meta->layers[0];
+	const BfIndexLayer *layer = &state->meta.layers[0];
 
 	for (int i = 0; i < count; i++)
 	{
-		BfIndexPlace place = bf_index_place(layer, 0, bf_index_seeded(state->meta, hashes[i]));
+		BfIndexPlace place = bf_index_place(layer, 0, hashes[i].h1);
 		uint32		number = place.block - layer->first - state->first_page;
 		Page		page;
 
@@ -199,7 +211,7 @@ write_page(Relation index, BlockNumber block, Page page)
 static void
 write_layer(Relation index, BuildState *state, Size memory_limit)
 {
-	const BfIndexLayer *layer = &state->meta->layers[0];
+	const BfIndexLayer *layer = &state->meta.layers[0];
 	uint32		part = (uint32) Min((uint64) layer->pages, Max(memory_limit / BLCKSZ, 1));
 
 	state->pages = (char *) palloc_extended((Size) part * BLCKSZ, MCXT_ALLOC_HUGE);
@@ -231,13 +243,13 @@ bf_index_build(Relation heap, Relation index, IndexInfo *info)
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	Size		memory_limit = (Size) maintenance_work_mem * 1024 / 2;
 	BuildState	state = {0};
-	BfIndexMeta meta;
 	PGAlignedBlock page;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
 	bf_index_key_rule(index, &state.rule, context);
+	init_meta(index, &state.meta);
 	state.key_context = AllocSetContextCreate(context, "bloomfilter index key",
 											  ALLOCSET_SMALL_SIZES);
 	state.keys = bf_distinct_create(context, memory_limit);
@@ -248,14 +260,13 @@ bf_index_build(Relation heap, Relation index, IndexInfo *info)
 	result->index_tuples = state.tuples;
 
 	bf_distinct_settle(state.keys);
-	init_meta(index, &meta, bf_distinct_count(state.keys));
+	add_first_layer(index, &state.meta, bf_distinct_count(state.keys));
 	bf_index_init_page((Page) page.data, BF_INDEX_META_PAGE_ID);
-	bf_index_write_meta((Page) page.data, &meta);
+	bf_index_write_meta((Page) page.data, &state.meta);
 	write_page(index, BF_INDEX_METAPAGE, (Page) page.data);
-	state.meta = &meta;
 	write_layer(index, &state, memory_limit);
 	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0, bf_index_end(&meta), true);
+		log_newpage_range(index, MAIN_FORKNUM, 0, bf_index_end(&state.meta), true);
 
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(context);
@@ -271,8 +282,12 @@ bf_index_build_empty(Relation index)
 {
 	BfIndexMeta meta;
 
-	init_meta(index, &meta, 0);
+	init_meta(index, &meta);
+	add_first_layer(index, &meta, 0);
 	bf_index_add_page(index, INIT_FORKNUM, BF_INDEX_METAPAGE, &meta);
 	for (BlockNumber block = meta.layers[0].first; block < bf_index_end(&meta); block++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		bf_index_add_page(index, INIT_FORKNUM, block, NULL);
+	}
 }

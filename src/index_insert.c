@@ -34,6 +34,7 @@
 #include "nodes/execnodes.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 /* Pages whose mean decides whether a layer is full. */
@@ -149,6 +150,39 @@ add_to_layer(Relation index, const BfIndexMeta *meta, uint64 seeded)
 		add_layer(index, meta->nlayers);
 }
 
+/* What a statement keeps in order to insert. */
+typedef struct InsertState
+{
+	BfKeyRule	rule;
+	MemoryContext context;		/* reset after each key */
+} InsertState;
+
+/*
+ * The hash of a key.  An INSERT calls us for all of its rows in one context, and
+ * a numeric or a range, say, leaves a copy behind when it is hashed.
+ */
+static BfHash
+hash_key(Relation index, IndexInfo *info, Datum value)
+{
+	InsertState *state = (InsertState *) info->ii_AmCache;
+	MemoryContext old_context;
+	BfHash		hash;
+
+	if (state == NULL)
+	{
+		state = (InsertState *) MemoryContextAlloc(info->ii_Context, sizeof(InsertState));
+		bf_index_key_rule(index, &state->rule, info->ii_Context);
+		state->context = AllocSetContextCreate(info->ii_Context, "bloomfilter index key",
+											   ALLOCSET_SMALL_SIZES);
+		info->ii_AmCache = state;
+	}
+	old_context = MemoryContextSwitchTo(state->context);
+	hash = bf_key_hash(&state->rule, BF_SCHEME_MURMUR64A, value);
+	MemoryContextSwitchTo(old_context);
+	MemoryContextReset(state->context);
+	return hash;
+}
+
 /* aminsert */
 bool
 bf_index_insert(Relation index, Datum *values, bool *isnull,
@@ -156,7 +190,6 @@ bf_index_insert(Relation index, Datum *values, bool *isnull,
 				IndexUniqueCheck check_unique pg_attribute_unused(),
 				bool unchanged pg_attribute_unused(), IndexInfo *info)
 {
-	BfKeyRule  *rule = (BfKeyRule *) info->ii_AmCache;
 	BfIndexMeta meta;
 	BfHash		hash;
 	uint64		seeded;
@@ -164,14 +197,7 @@ bf_index_insert(Relation index, Datum *values, bool *isnull,
 	if (isnull[0])
 		return false;
 
-	if (rule == NULL)
-	{
-		rule = (BfKeyRule *) MemoryContextAlloc(info->ii_Context, sizeof(BfKeyRule));
-		bf_index_key_rule(index, rule, info->ii_Context);
-		info->ii_AmCache = rule;
-	}
-
-	hash = bf_key_hash(rule, BF_SCHEME_MURMUR64A, values[0]);
+	hash = hash_key(index, info, values[0]);
 	bf_index_read_meta(index, &meta);
 	seeded = bf_index_seeded(&meta, hash);
 	if (!bf_index_may_contain(index, &meta, seeded))

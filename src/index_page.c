@@ -102,7 +102,7 @@ bf_index_read_meta(Relation index, BfIndexMeta *meta)
 		stored->magic != BF_INDEX_MAGIC ||
 		stored->nlayers < 1 || stored->nlayers > BF_INDEX_MAX_LAYERS)
 		report_corrupted(index, BF_INDEX_METAPAGE);
-	if (stored->version != BF_INDEX_VERSION)
+	if (stored->version != BF_INDEX_VERSION || stored->scheme != BF_SCHEME_MURMUR64A)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" has version %u, which this bloomfilter does not know",
@@ -277,9 +277,15 @@ expression_type(Relation index)
 {
 	Node	   *expression = (Node *) linitial(RelationGetIndexExpressions(index));
 
-	while (IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
-	return exprType(expression);
+	for (;;)
+	{
+		if (IsA(expression, RelabelType))
+			expression = (Node *) ((RelabelType *) expression)->arg;
+		else if (IsA(expression, CoerceToDomain))
+			expression = (Node *) ((CoerceToDomain *) expression)->arg;
+		else
+			return exprType(expression);
+	}
 }
 
 /*
@@ -296,8 +302,9 @@ bf_index_key_rule(Relation index, BfKeyRule *rule, MemoryContext context)
 	BfKeyRule	class_rule;
 
 	bf_key_rule_init(rule, type, collation, context);
-	/* x::text of a citext has no function that would leave a trace */
-	if (rule->form == BF_KEY_TEXT && index->rd_index->indkey.values[0] == 0)
+	/* x::text or x::bpchar of a citext has no function that would leave a trace */
+	if ((rule->form == BF_KEY_TEXT || rule->form == BF_KEY_BPCHAR) &&
+		index->rd_index->indkey.values[0] == 0)
 		bf_key_rule_init(&class_rule, expression_type(index), collation, context);
 	if (type_is_enum(rule->base_type))
 		ereport(ERROR,

@@ -18,6 +18,7 @@
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
+#include "utils/memutils.h"
 
 /*
  * Whether a key may be in one of the layers; false is certain for every row
@@ -82,20 +83,28 @@ static bool
 scan_key_may_match(IndexScanDesc scan, const BfIndexMeta *meta, ScanKey key)
 {
 	Relation	index = scan->indexRelation;
+	MemoryContext context;
+	MemoryContext old_context;
 	BfKeyRule	rule;
+	BfHash		hash;
 	Oid			type = key->sk_subtype;
 
 	/* operators are strict */
 	if (key->sk_flags & SK_ISNULL)
 		return false;
 
-	bf_index_key_rule(index, &rule, CurrentMemoryContext);
+	/* the inner side of a join comes here for each row, all in one context */
+	context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter scan key",
+									ALLOCSET_SMALL_SIZES);
+	old_context = MemoryContextSwitchTo(context);
+	bf_index_key_rule(index, &rule, context);
 	/* another type of the operator family: int8 = int4, say */
 	if (OidIsValid(type) && type != rule.base_type && rule.form != BF_KEY_HASHED)
-		bf_key_rule_init(&rule, type, index->rd_indcollation[0], CurrentMemoryContext);
-	return bf_index_look_up(index, meta,
-							bf_key_hash(&rule, BF_SCHEME_MURMUR64A, key->sk_argument),
-							scan->xs_snapshot);
+		bf_key_rule_init(&rule, type, index->rd_indcollation[0], context);
+	hash = bf_key_hash(&rule, BF_SCHEME_MURMUR64A, key->sk_argument);
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return bf_index_look_up(index, meta, hash, scan->xs_snapshot);
 }
 
 /*
@@ -106,13 +115,17 @@ int64
 bf_index_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	Relation	index = scan->indexRelation;
+	int			nkeys = scan->numberOfKeys;
 	BfIndexMeta meta;
 	Relation	heap;
 	BlockNumber nblocks;
 
 	pgstat_count_index_scan(index);
 	bf_index_read_meta(index, &meta);
-	for (int i = 0; i < scan->numberOfKeys; i++)
+	/* the planner does not know when that is so on a standby */
+	if (!bf_index_has_rows_of(index, scan->xs_snapshot))
+		nkeys = 0;
+	for (int i = 0; i < nkeys; i++)
 	{
 		if (!scan_key_may_match(scan, &meta, &scan->keyData[i]))
 			return 0;

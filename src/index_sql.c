@@ -141,15 +141,21 @@ typedef struct Totals
 	double		keys;
 	double		rejected;		/* share of absent keys that no layer lets pass */
 	double		fpr;
-	double		rows;			/* NaN: not known, of a partial index */
+	double		rows;			/* NaN: not known */
 } Totals;
 
-/* Add one layer to the totals: look at all of its pages. */
+/*
+ * Add one layer to the totals: look at all of its pages.  A new key that the
+ * older layers took for one of theirs has left no bit in this one; of those that
+ * came while it was the newest, that is as large a share as those layers let pass.
+ * rejected is what the layers so far do not, of this index.
+ */
 static void
 add_layer(Relation index, const BfIndexLayer *layer, BufferAccessStrategy strategy,
-		  Totals *totals)
+		  double *rejected, Totals *totals)
 {
 	BfGeometry	geometry = bf_index_layer_geometry(layer);
+	double		keys = 0.0;
 	double		rates = 0.0;
 
 	for (uint32 i = 0; i < layer->pages; i++)
@@ -166,12 +172,34 @@ add_layer(Relation index, const BfIndexLayer *layer, BufferAccessStrategy strate
 		UnlockReleaseBuffer(buffer);
 
 		totals->bits_set += bits_set;
-		totals->keys += bf_count_for_fill(geometry, bits_set);
+		keys += bf_count_for_fill(geometry, bits_set);
 		rates += pow((double) bits_set / (double) geometry.bits, geometry.hashes);
 	}
 	totals->bits += (double) geometry.bits * layer->pages;
 	totals->capacity += (double) layer->capacity;
-	totals->rejected *= 1.0 - rates / layer->pages;
+	if (*rejected > 0.0)
+		keys /= *rejected;
+	totals->keys += keys;
+	*rejected *= 1.0 - rates / layer->pages;
+}
+
+/*
+ * Rows of a table as the planner estimates them, from the last VACUUM or ANALYZE
+ * and the pages there are now.  NaN if there was none, where the planner guesses.
+ */
+static double
+estimate_rows(Relation heap)
+{
+	BlockNumber pages;
+	double		rows;
+	double		all_visible;
+
+	if (RelationGetNumberOfBlocks(heap) == 0)
+		return 0.0;
+	if (heap->rd_rel->reltuples < 0)
+		return NAN;
+	table_relation_estimate_size(heap, NULL, &pages, &rows, &all_visible);
+	return rows;
 }
 
 /* Add the index of a table or a partition to the totals. */
@@ -182,22 +210,20 @@ add_index(const BfIndexLeaf *leaf, Totals *totals)
 	Relation	heap = relation_open(leaf->heap, NoLock);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	BfIndexMeta meta;
-	BlockNumber heap_pages;
-	double		rows;
-	double		all_visible;
+	double		rejected = 1.0;
 
 	bf_index_read_meta(index, &meta);
 	for (uint32 i = 0; i < meta.nlayers; i++)
-		add_layer(index, &meta.layers[i], strategy, totals);
+		add_layer(index, &meta.layers[i], strategy, &rejected, totals);
+	totals->rejected *= rejected;
 	FreeAccessStrategy(strategy);
 	totals->blocks += RelationGetNumberOfBlocks(index);
 	totals->fpr = totals->layers == 0 ? meta.fpr :
 		1.0 - (1.0 - totals->fpr) * (1.0 - meta.fpr);
 	totals->layers = Max(totals->layers, meta.nlayers);
 
-	/* as the planner estimates them */
-	table_relation_estimate_size(heap, NULL, &heap_pages, &rows, &all_visible);
-	totals->rows += RelationGetIndexPredicate(index) != NIL ? NAN : rows;
+	/* rows outside a partial index are not its deleted keys */
+	totals->rows += RelationGetIndexPredicate(index) != NIL ? NAN : estimate_rows(heap);
 	relation_close(heap, NoLock);
 	relation_close(index, NoLock);
 }

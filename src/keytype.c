@@ -243,7 +243,7 @@ init_other_type(BfKeyRule *rule, MemoryContext context)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot use an array as one filter key"),
-				 errhint("Use bloom_contains_each or bloom_add_all for the keys in an array, or cast the array to text.")));
+				 errhint("Use a function whose name ends in _all or _each for the keys in an array, or unnest it; cast the array to text to make it one key.")));
 
 	if (is_coercible_to_text(base))
 	{
@@ -281,7 +281,7 @@ init_other_type(BfKeyRule *rule, MemoryContext context)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot use a filter as a filter key"),
-				 errhint("Whether a filter holds the keys of another one cannot be told; bloom_intersect_count estimates how many they share.")));
+				 errhint("Whether a filter holds the keys of another one cannot be told; of bloom and counting_bloom, bloom_intersect_count estimates how many they share.")));
 	refuse_catalog_oids(rule->type, find_catalog_oids(base));
 	rule->form = BF_KEY_HASHED;
 }

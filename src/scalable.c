@@ -318,6 +318,53 @@ scalable_add(BfFilter *filter, BfHash hash)
 	return filter;
 }
 
+/* Prefetch what scalable_add() will look at: of an old layer hardly all positions. */
+static void
+prefetch_key(const BfFilter *filter, const BfModulus *moduli, BfHash hash)
+{
+	const BfLayer *layers = bf_scalable_layers(filter);
+	const uint8 *bits = first_bits(filter);
+
+	for (uint32 i = 0; i < filter->detail; i++)
+	{
+		uint32		hashes = layers[i].hashes;
+		uint64		h = hash.h1;
+
+		if (i < filter->detail - 1)
+			hashes = Min(hashes, BF_PROBE_GROUP);
+		for (uint32 j = 0; j < hashes; j++, h += hash.h2)
+			bf_prefetch_write(bits + bf_mod(moduli[i], h) / 8);
+		bits += layers[i].bits / 8;
+	}
+}
+
+static BfFilter *
+scalable_add_batch(BfFilter *filter, const BfHash *hashes, int count)
+{
+	enum
+	{
+		ahead = 8				/* keys: enough to cover a miss */
+	};
+	BfModulus	moduli[BF_MAX_LAYERS];
+	uint32		nmoduli = 0;
+
+	for (int key = 0; key < count + ahead; key++)
+	{
+		/* layers may have been added */
+		for (; nmoduli < filter->detail; nmoduli++)
+			moduli[nmoduli] = bf_modulus(bf_scalable_layers(filter)[nmoduli].bits);
+		if (key < count)
+			prefetch_key(filter, moduli, hashes[key]);
+		if (key >= ahead)
+		{
+			filter = scalable_add(filter, hashes[key - ahead]);
+			if (filter == NULL)
+				return NULL;
+		}
+	}
+	return filter;
+}
+
 /* Chains of any geometry can be united: at worst, layers are appended. */
 static bool
 scalable_same_geometry(const BfFilter *a, const BfFilter *b)
@@ -515,6 +562,7 @@ const BfMethods bf_scalable_methods = {
 	.contains = scalable_contains,
 	.contains_by_byte = scalable_contains_by_byte,
 	.add = scalable_add,
+	.add_batch = scalable_add_batch,
 	.same_geometry = scalable_same_geometry,
 	.unite = scalable_unite,
 	.count = scalable_count,

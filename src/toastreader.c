@@ -25,6 +25,7 @@
 #include "access/tableam.h"
 #include "access/toast_internals.h"
 #include "storage/bufmgr.h"
+#include "storage/smgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -49,7 +50,7 @@ struct BfToastReader
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 	ItemPointerData first;		/* of chunk 0; invalid until it is known */
-	BlockNumber nblocks;		/* of the table, once first is known */
+	BlockNumber nblocks;		/* that the table has at least, once first is known */
 	int64		chunk;			/* the one in slot; -1 if none */
 	uint64		fetched;		/* chunks, so far */
 };
@@ -117,6 +118,7 @@ static bool
 fetch_guessed(BfToastReader *reader, int32 chunk)
 {
 	uint64		place;
+	uint64		block;
 	ItemPointerData tid;
 	bool		is_null;
 
@@ -124,15 +126,32 @@ fetch_guessed(BfToastReader *reader, int32 chunk)
 		return false;
 	place = (uint64) ItemPointerGetBlockNumber(&reader->first) * EXTERN_TUPLES_PER_PAGE +
 		ItemPointerGetOffsetNumber(&reader->first) - FirstOffsetNumber + chunk;
-	if (place / EXTERN_TUPLES_PER_PAGE >= reader->nblocks)
+	block = place / EXTERN_TUPLES_PER_PAGE;
+	if (block >= reader->nblocks)
+		reader->nblocks = RelationGetNumberOfBlocks(reader->table);
+	if (block >= reader->nblocks)
 		return false;
-	ItemPointerSet(&tid, (BlockNumber) (place / EXTERN_TUPLES_PER_PAGE),
+	ItemPointerSet(&tid, (BlockNumber) block,
 				   (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + FirstOffsetNumber));
 	return table_tuple_fetch_row_version(reader->table, &tid, reader->snapshot,
 										 reader->slot) &&
 		DatumGetObjectId(slot_getattr(reader->slot, TOAST_VALUE_ID, &is_null)) ==
 		reader->pointer.va_valueid &&
 		DatumGetInt32(slot_getattr(reader->slot, TOAST_CHUNK_NUMBER, &is_null)) == chunk;
+}
+
+/*
+ * A number of blocks that the table certainly has: what this backend knew last,
+ * because asking the kernel for each probe costs more than reading a chunk.  The
+ * table may have grown since, but not shrunk: that needs a lock which waits for
+ * ours, and its message made the number invalid before our lock was granted.
+ */
+static BlockNumber
+blocks_at_least(Relation table)
+{
+	BlockNumber known = RelationGetSmgr(table)->smgr_cached_nblocks[MAIN_FORKNUM];
+
+	return known != InvalidBlockNumber ? known : 0;
 }
 
 /* Fetch a chunk by the index. */
@@ -147,7 +166,7 @@ fetch_indexed(BfToastReader *reader, int32 chunk)
 	if (chunk == 0)
 	{
 		reader->first = reader->slot->tts_tid;
-		reader->nblocks = RelationGetNumberOfBlocks(reader->table);
+		reader->nblocks = blocks_at_least(reader->table);
 	}
 }
 

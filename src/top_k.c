@@ -26,11 +26,10 @@
  */
 #include "top_k.h"
 
+#include "bits.h"
+
 /* The numbers in front of a key. */
 #define BF_ENTRY_SIZE		(sizeof(uint64) + sizeof(uint32))
-
-/* Candidates between two looks whether the query was cancelled. */
-#define BF_CANDIDATES_PER_INTERRUPT_CHECK	4096
 
 #define BF_FIRST_CANDIDATES	32
 
@@ -167,8 +166,7 @@ top_k_check_payload(const BfFilter *value)
 	{
 		BfCandidate candidate;
 
-		if (i % BF_CANDIDATES_PER_INTERRUPT_CHECK == 0)
-			BF_CHECK_FOR_INTERRUPTS();
+		BF_CHECK_FOR_INTERRUPTS();
 		if (!read_entry(&from, end, &candidate))
 			return "A candidate is not all there.";
 		if (memchr(candidate.key, '\0', candidate.length) != NULL)
@@ -225,8 +223,7 @@ bf_top_k_candidates(const BfFilter *value)
 
 	for (uint32 i = 0; i < ncandidates; i++)
 	{
-		if (i % BF_CANDIDATES_PER_INTERRUPT_CHECK == 0)
-			BF_CHECK_FOR_INTERRUPTS();
+		BF_CHECK_FOR_INTERRUPTS();
 		if (!read_entry(&from, end, &candidates[i]))
 			return NULL;
 		look_up(value, modulus, &candidates[i]);
@@ -256,8 +253,7 @@ choose(const BfFilter *sketch, BfModulus32 modulus, BfCandidate *candidates,
 
 	for (uint32 i = 0; i < ncandidates; i++)
 	{
-		if (i % BF_CANDIDATES_PER_INTERRUPT_CHECK == 0)
-			BF_CHECK_FOR_INTERRUPTS();
+		BF_CHECK_FOR_INTERRUPTS();
 		look_up(sketch, modulus, &candidates[i]);
 	}
 	ncandidates = bf_top_k_heaviest(candidates, ncandidates, max_candidates(sketch));
@@ -394,8 +390,7 @@ bf_top_k_absorb(BfTopK *top, const BfFilter *sketch,
 	{
 		BfCandidate candidate = candidates[i];
 
-		if (i % BF_CANDIDATES_PER_INTERRUPT_CHECK == 0)
-			BF_CHECK_FOR_INTERRUPTS();
+		BF_CHECK_FOR_INTERRUPTS();
 		look_up(top->sketch, top->modulus, &candidate);
 		bf_top_k_track(top, candidate.hash, candidate.key, candidate.length,
 					   candidate.observed, candidate.count);
@@ -441,7 +436,7 @@ bf_top_k_build(const BfTopK *top)
 	value = create_header(bf_top_k_k(sketch), bf_shape(sketch), key_bytes);
 	value->bits_set = kept;
 	value->extra[0] = bf_count_min_total(sketch);
-	memcpy(value->payload, sketch->payload, bf_shape_bytes(bf_shape(sketch)));
+	bf_bytes_copy(value->payload, sketch->payload, bf_shape_bytes(bf_shape(sketch)));
 	to = value->payload + bf_shape_bytes(bf_shape(sketch));
 	for (uint32 i = 0; i < kept; i++)
 		to = write_entry(to, &candidates[i]);

@@ -12,6 +12,7 @@
  */
 #include "top_k_sql.h"
 
+#include "bits.h"
 #include "callsite.h"
 #include "funcapi.h"
 #include "gateway.h"
@@ -32,9 +33,6 @@ BF_FUNCTION(bf_top_k_to_count_min);
 BF_FUNCTION(bf_top_k_info);
 
 BF_DEFINE_INPUT_FUNCTIONS(top_k, BF_KIND_TOP_K)
-
-/* Elements of an array between two looks whether the query was cancelled. */
-#define BF_KEYS_PER_INTERRUPT_CHECK		4096
 
 /* Where nobody chooses an error and a probability: see the README. */
 #define BF_TOP_K_ERROR			0.001
@@ -283,8 +281,8 @@ bf_top_k_add_all(PG_FUNCTION_ARGS)
 	top = bf_top_k_open_value(bf_get_filter(PG_GETARG_DATUM(0), BF_KIND_TOP_K));
 	for (int i = 0; i < count; i++)
 	{
-		if (i % BF_KEYS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		/* a long key takes a while in many rows */
+		CHECK_FOR_INTERRUPTS();
 		if (!nulls[i])
 			bf_top_k_add(top, CurrentMemoryContext, &site->rule, keys[i], 1);
 	}
@@ -383,7 +381,7 @@ bf_top_k_to_count_min(PG_FUNCTION_ARGS)
 	BfFilter   *sketch = bf_count_min_create(bf_shape(value));
 
 	sketch->extra[0] = bf_count_min_total(value);
-	memcpy(sketch->payload, value->payload, bf_shape_bytes(bf_shape(value)));
+	bf_bytes_copy(sketch->payload, value->payload, bf_shape_bytes(bf_shape(value)));
 	PG_RETURN_POINTER(sketch);
 }
 

@@ -72,8 +72,9 @@ BEGIN
 	END LOOP;
 END $$;
 
--- All damages of some bytes: every length, every byte with several values, and
--- every aligned field at its extremes.
+-- All damages of some bytes: every length, every byte with several values, every
+-- aligned field at its extremes, and every two fields of 8 bytes exchanged, as the
+-- rows of a sketch must still sum up to be accepted.
 CREATE FUNCTION damages(whole bytea) RETURNS SETOF bytea LANGUAGE sql AS $$
 	SELECT substring(whole FROM 1 FOR n) FROM generate_series(0, length(whole) - 1) n
 	UNION SELECT whole || extra FROM (VALUES ('\x00'::bytea), ('\xffffffffffffffff'), (whole)) e (extra)
@@ -88,6 +89,9 @@ CREATE FUNCTION damages(whole bytea) RETURNS SETOF bytea LANGUAGE sql AS $$
 			'\x0000000100000000', '\x0000000100000001', '\x0000000000000040', '\x3fefffffffffffff', '\x3ff0000000000000',
 			'\x0010000000000000', '\x7ff0000000000000', '\x7ff8000000000000', '\xbfe0000000000000']::bytea[]) field
 	WHERE n + length(field) <= length(whole)
+	UNION SELECT overlay(overlay(whole PLACING substring(whole FROM m + 1 FOR 8) FROM n + 1)
+		PLACING substring(whole FROM n + 1 FOR 8) FROM m + 1)
+	FROM generate_series(4, length(whole) - 16, 8) n, generate_series(n + 8, length(whole) - 8, 8) m
 $$;
 
 -- The ways in.  Each answers the value, or raises.

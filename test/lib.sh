@@ -516,7 +516,7 @@ copy_tests() {
 	local part
 	run=$work/pg/run
 	mkdir "$run"
-	for part in test expected sql redis README.md CHANGELOG.md bloomfilter.control; do
+	for part in test expected sql redis doc README.md README.zh-CN.md CHANGELOG.md LICENSE bloomfilter.control; do
 		if [ -e "$root/$part" ]; then cp -R "$root/$part" "$run/"; fi
 	done
 	if with_redis; then

@@ -139,28 +139,31 @@ end_transaction(XactEvent event, void *argument pg_attribute_unused())
 	}
 }
 
-/* What a rolled back subtransaction deleted is not deleted. */
+/*
+ * What a rolled back subtransaction deleted is not deleted.  Its keys are the
+ * last of the list, so the others are not looked at: there may be many of both.
+ */
 static void
 end_subtransaction(SubXactEvent event, SubTransactionId id pg_attribute_unused(),
 				   SubTransactionId parent pg_attribute_unused(),
 				   void *argument pg_attribute_unused())
 {
 	int			level = GetCurrentTransactionNestLevel();
-	ListCell   *cell;
+	int			kept = list_length(pending);
 
-	if (pending == NIL)
+	if (event != SUBXACT_EVENT_ABORT_SUB && event != SUBXACT_EVENT_COMMIT_SUB)
 		return;
-	foreach(cell, pending)
+	while (kept > 0)
 	{
-		PendingDelete *entry = (PendingDelete *) lfirst(cell);
+		PendingDelete *entry = (PendingDelete *) list_nth(pending, kept - 1);
 
 		if (entry->level < level)
-			continue;
-		if (event == SUBXACT_EVENT_ABORT_SUB)
-			pending = foreach_delete_current(pending, cell);
-		else if (event == SUBXACT_EVENT_COMMIT_SUB)
-			entry->level = level - 1;
+			break;
+		entry->level = level - 1;
+		kept--;
 	}
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		pending = list_truncate(pending, kept);
 }
 
 /* Remember a key that leaves the filter when the transaction commits. */

@@ -24,7 +24,6 @@
 #include "bits.h"
 #include "bloom.h"
 #include "cuckoo.h"
-#include "options.h"
 #include "port/pg_bswap.h"
 #include "scalable.h"
 
@@ -142,13 +141,17 @@ fill_link(BfDumpLink *link, BfGeometry geometry, double error, uint64 entries, u
 	link->entries = entries;
 }
 
-/* Keys in a plain filter, which does not count them: never more than its capacity. */
+/*
+ * Keys in a plain filter, which does not count them: never more than its
+ * capacity, nor than its bits, of which each key that RedisBloom counts set one.
+ */
 static uint64
 estimate_items(const BfFilter *filter)
 {
+	uint64		limit = Min(filter->capacity, filter->bits);
 	double		count = bf_filter_count(filter);
 
-	return count < (double) filter->capacity ? (uint64) rint(count) : filter->capacity;
+	return count < (double) limit ? (uint64) rint(count) : limit;
 }
 
 /*

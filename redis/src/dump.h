@@ -12,6 +12,10 @@
 
 #include "filter.h"
 
+/* RedisBloom's own limits; above the rate it would silently use the limit. */
+#define BF_REDIS_MAX_CAPACITY	(INT64CONST(1) << 30)
+#define BF_REDIS_MAX_FPR		0.25
+
 /* RedisBloom's header of a cuckoo filter. */
 #define BF_CUCKOO_DUMP_HEADER_SIZE	38
 

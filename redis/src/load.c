@@ -173,6 +173,10 @@ check_module_reply(BfLoad *load, const redisReply *reply, int nkeys)
 	const redisReply *error = NULL;
 	int64		taken = 0;
 
+	/* fewer are a filter that is full, but more are no answer to this */
+	if (reply->elements > (size_t) nkeys)
+		bf_bad_reply(load->connection, bf_live_insert_command(load->options.format),
+					 "no more replies than keys");
 	for (size_t i = 0; i < reply->elements; i++)
 	{
 		const redisReply *element = reply->element[i];

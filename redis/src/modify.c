@@ -76,12 +76,32 @@ bf_plan_modify(PlannerInfo *root pg_attribute_unused(), ModifyTable *plan pg_att
 	return NIL;
 }
 
+/*
+ * The server lets ON CONFLICT DO NOTHING without a target through to every
+ * foreign table.  To a Bloom filter a key that is there already is nothing new,
+ * but a cuckoo filter would hold it once more.
+ */
+static void
+check_conflict_action(ModifyTableState *state, Relation relation,
+					  const BfRedisTable *table)
+{
+	if (state != NULL &&
+		castNode(ModifyTable, state->ps.plan)->onConflictAction != ONCONFLICT_NONE &&
+		table->options.format == BF_REDIS_CUCKOO)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot insert into foreign table \"%s\" with ON CONFLICT",
+						RelationGetRelationName(relation)),
+				 errdetail("A cuckoo filter holds a key as often as it is added.")));
+}
+
 static ModifyState *
 begin(ModifyTableState *state, ResultRelInfo *result)
 {
 	ModifyState *modify = (ModifyState *) palloc0(sizeof(ModifyState));
 
 	bf_table_describe(result->ri_RelationDesc, &modify->table);
+	check_conflict_action(state, result->ri_RelationDesc, &modify->table);
 	bf_table_init_rule(&modify->table, modify->table.collation, &modify->rule);
 	if (state != NULL)
 		modify->user = bf_modify_check_as(result, state->ps.state);

@@ -20,6 +20,7 @@
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_user_mapping.h"
 #include "commands/defrem.h"
+#include "dump.h"
 #include "lib/stringinfo.h"
 #include "redis_compat.h"
 #include "utils/acl.h"

@@ -20,10 +20,6 @@
 #define BF_REDIS_DEFAULT_CONNECT_TIMEOUT	5000	/* milliseconds */
 #define BF_REDIS_DEFAULT_COMMAND_TIMEOUT	30000
 
-/* RedisBloom's own limits; above the rate it would silently use the limit. */
-#define BF_REDIS_MAX_CAPACITY	(INT64CONST(1) << 30)
-#define BF_REDIS_MAX_FPR		0.25
-
 /* What a server and a user mapping say together. */
 typedef struct BfRedisServerOptions
 {

@@ -221,6 +221,7 @@ collect_keys(ForeignScanState *node, SearchState *state, KeyList *list)
 		list->keys = (BfKey *) palloc(Max(nelements, 1) * sizeof(BfKey));
 		for (int i = 0; i < nelements; i++)
 		{
+			CHECK_FOR_INTERRUPTS();
 			if (!nulls[i])
 				add_key(state, list, elements[i]);
 		}

@@ -3,6 +3,7 @@
 
 CREATE EXTENSION bloomfilter;
 CREATE EXTENSION hll;
+CREATE EXTENSION intarray;
 
 -- Distinct pseudo-random bigints: multiplication modulo a prime is a bijection.
 CREATE TABLE big AS
@@ -33,5 +34,8 @@ INSERT INTO filters
 	UNION ALL
 	SELECT 'keys', bloom_agg(id, :keys, 0.01) FROM small
 	UNION ALL
-	SELECT 'small', bloom_agg(id, :keys / 10, 0.01) FROM (SELECT id FROM small LIMIT :keys / 10) s;
+	SELECT 'small', bloom_agg(id, :keys / 10, 0.01) FROM (SELECT id FROM small LIMIT :keys / 10) s
+	UNION ALL
+	SELECT 'thousand', bloom_agg(id, 1000, 0.01) FROM (SELECT id FROM small LIMIT 1000) s;
+CREATE TABLE arrays AS SELECT array_agg(id::int) AS keys FROM (SELECT id FROM small LIMIT 1000) s;
 VACUUM ANALYZE;

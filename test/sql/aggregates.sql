@@ -148,6 +148,17 @@ FROM (SELECT name, f::bytea::bloom AS f FROM spilled OFFSET 0) x ORDER BY name;
 SELECT name, f = (SELECT bloom_agg(k, capacity, target_fpr) FROM many) AS same
 FROM (SELECT name, f, i.* FROM spilled, bloom_info(f) i OFFSET 0) x WHERE name <> 'text' ORDER BY name;
 
+-- the memory of a state, by how much the session's grows from the first key on
+CREATE FUNCTION my_memory(key bigint) RETURNS numeric VOLATILE LANGUAGE sql AS $$
+	SELECT sum(total_bytes) FROM pg_backend_memory_contexts
+$$;
+CREATE VIEW memory AS
+SELECT bloom_agg(k) IS NOT NULL AS built, max(my_memory(k)) FILTER (WHERE k % 10000 = 0) - max(my_memory(k)) FILTER (WHERE k = 1) AS taken FROM many;
+-- in memory, 300,000 pairs of 16 bytes
+SELECT built, taken > 4.8e6 AS all_keys FROM memory;
+SET work_mem = '1MB';
+SELECT built, taken <= 1024 * 1024 AS below_work_mem FROM memory;
+
 -- keys that fit into work_mem are counted exactly, however often they come
 SET work_mem = '64kB';
 SELECT bloom_agg(k % 1000) = prefix(1000) AS others, bloom_agg(k % 1000 + 1) = prefix(1000) AS exact FROM many;

@@ -249,6 +249,39 @@ BEGIN
 	PERFORM expect('with all that fitted', f = before AND (SELECT sum(keys) FROM bloom_layers(f)) = 1000 AND added > 90);
 END $$;
 
+----------------------------------------------------------------------------
+-- A change that is cancelled leaves the filter as it was, or is done
+----------------------------------------------------------------------------
+-- The request is there before the function begins, and is seen at the first look
+-- for it: where a layer is made, the filter is at a new place already.
+DO $$
+DECLARE
+	f scalable_bloom := scalable_bloom_create(1000, 0.01, 1);
+	before scalable_bloom;
+	after scalable_bloom;
+	cancelled int := 0;
+	layers bigint;
+BEGIN
+	f := bloom_add(f, 0);
+	FOR i IN 1 .. 3000 LOOP
+		before := f;
+		after := bloom_add(before, i);
+		layers := (bloom_info(before)).layers;
+		IF (bloom_info(after)).layers > layers THEN
+			BEGIN
+				f := bloom_add(f, CASE WHEN pg_cancel_backend(pg_backend_pid()) THEN i END);
+				PERFORM pg_sleep(0);
+			EXCEPTION WHEN query_canceled THEN
+				cancelled := cancelled + 1;
+			END;
+			PERFORM expect('before or after', f IN (before, after));
+		END IF;
+		f := bloom_add(f, i);
+		PERFORM expect('after', f = after);
+	END LOOP;
+	RAISE NOTICE '% layers, % cancelled', (bloom_info(f)).layers, cancelled;
+END $$;
+
 -- a domain, whose check refuses what the function made
 CREATE DOMAIN few AS bloom CHECK (bloom_count(VALUE) < 3);
 DO $$

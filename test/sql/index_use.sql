@@ -61,6 +61,15 @@ FROM bloom_index_info('users_id_filter');
 REINDEX INDEX users_id_filter;
 SELECT live_rows, dead_keys < 300 AS no_dead_keys, layers, estimated_fpr < 0.0000005 AS kept FROM bloom_index_info('users_id_filter');
 
+-- rows that neither VACUUM nor ANALYZE has counted are not guessed
+CREATE TABLE uncounted (id int) WITH (autovacuum_enabled = off);
+CREATE INDEX uncounted_filter ON uncounted USING bloomfilter (id);
+SELECT live_rows, dead_keys FROM bloom_index_info('uncounted_filter');
+INSERT INTO uncounted SELECT generate_series(1, 1000);
+SELECT live_rows IS NULL AS no_rows, dead_keys IS NULL AS no_dead_keys FROM bloom_index_info('uncounted_filter');
+ANALYZE uncounted;
+SELECT live_rows, dead_keys < 30 AS no_dead_keys FROM bloom_index_info('uncounted_filter');
+
 -- an array of any shape, with NULLs; of a domain of arrays; none
 SELECT bloom_index_contains_each('users_id_filter', ARRAY[[1, NULL], [3, 4]]),
 	bloom_index_contains_each('users_id_filter', '[5:6]={1,2}'::int[]),

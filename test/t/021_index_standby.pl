@@ -17,6 +17,7 @@ my $primary = new_node('primary', streaming => 1, conf => <<'CONF');
 wal_consistency_checking = 'generic'
 max_standby_streaming_delay = -1
 hot_standby_feedback = off
+log_recovery_conflict_waits = on
 CONF
 $primary->safe_psql('postgres', q{SELECT pg_create_physical_replication_slot('standby', true)});
 $primary->backup('base');
@@ -90,7 +91,8 @@ CREATE INDEX u_k ON u USING bloomfilter (k);
 INSERT INTO u VALUES ('here');
 SQL
 caught_up();
-isnt(error_of($standby, q{SELECT bloom_index_contains('u_k', 'here')}), '', 'an unlogged index cannot be asked on a standby');
+is(error_of($standby, q{SELECT bloom_index_contains('u_k', 'here')}), '0A000', 'an unlogged index cannot be asked on a standby');
+is(error_of($standby, q{SELECT bloom_index_info('u_k')}), '0A000', 'nor looked into');
 $primary->safe_psql('postgres', 'ALTER TABLE u SET LOGGED');
 caught_up();
 is($standby->safe_psql('postgres', q{SELECT bloom_index_contains('u_k', 'here')}), 't', 'once it is logged it can');
@@ -117,6 +119,69 @@ $on_primary->query_safe('ROLLBACK');
 is($old->query_safe(q{SELECT bloom_index_contains('hot_k', 'new')}), 't', 'a later snapshot gets its answer');
 $old->quit;
 $on_primary->quit;
+
+# A row that is dead to every snapshot of the primary, so that builds leave it out,
+# but not to one of the standby, which has not touched the table, or replay would
+# wait for it.  So that replay does not wait for it because of catalogs either,
+# their pages get room for the changes.
+sub old_snapshot
+{
+	$primary->safe_psql('postgres', 'VACUUM pg_class; VACUUM pg_index; VACUUM pg_attribute; VACUUM pg_depend; VACUUM pg_shdepend');
+	caught_up();
+	my $session = session($standby);
+	$session->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+	return $session;
+}
+
+sub is_refused
+{
+	my ($name, $session, $table, $index) = @_;
+
+	is($session->query_safe("SELECT count(*) FROM $table WHERE k = 'gone'"), '1', "$name: an old snapshot of the standby sees the row");
+	for my $call ("bloom_index_contains('$index', 'gone')", "bloom_index_contains_each('$index', ARRAY['gone'])", "bloom_index_info('$index')")
+	{
+		$session->query_safe('SAVEPOINT s');
+		is(session_error($session, "SELECT $call"), '55000', "$name: $call is refused");
+		$session->query_safe('ROLLBACK TO s');
+	}
+	$session->query_safe('SET enable_seqscan = off');
+	like($session->query_safe("EXPLAIN SELECT count(*) FROM $table WHERE k = 'gone'"), qr/Bitmap Index Scan on $index/, "$name: a scan can be forced through it");
+	is($session->query_safe("SELECT count(*) FROM $table WHERE k = 'gone'"), '1', "$name: and finds the row");
+	$session->query_safe('RESET enable_seqscan');
+	return;
+}
+
+{
+	my @builds = ([ 'REINDEX INDEX dead1_k', 1 ], [ 'DO $$ BEGIN BEGIN REINDEX INDEX dead2_k; EXCEPTION WHEN division_by_zero THEN END; END $$', 1 ],
+		[ 'CREATE INDEX dead3_k ON dead3 USING bloomfilter (k)', 0 ]);
+
+	for (1 .. 4)
+	{
+		$primary->safe_psql('postgres', "CREATE TABLE dead$_ (k text); INSERT INTO dead$_ VALUES ('kept'), ('gone')");
+		$primary->safe_psql('postgres', "CREATE INDEX dead${_}_k ON dead$_ USING bloomfilter (k)") if $_ == 4 || $builds[ $_ - 1 ][1];
+	}
+	my $session = old_snapshot();
+	for (1 .. @builds)
+	{
+		$primary->safe_psql('postgres', "DELETE FROM dead$_ WHERE k = 'gone'");
+		$primary->safe_psql('postgres', $builds[ $_ - 1 ][0]);
+	}
+	caught_up();
+	is_refused($builds[ $_ - 1 ][0], $session, "dead$_", "dead${_}_k") for 1 .. @builds;
+	$session->query_safe('ROLLBACK');
+	is($session->query_safe("SELECT bloom_index_contains('dead${_}_k', 'kept')"), 't', "$builds[ $_ - 1 ][0]: a later snapshot gets its answer") for 1 .. @builds;
+	$session->quit;
+}
+
+# An open transaction of the primary does not make the standby refuse for ever.
+{
+	my $open = session($primary);
+	$open->query_safe('BEGIN; CREATE TABLE never (k text)');
+	$primary->safe_psql('postgres', 'REINDEX INDEX dead1_k');
+	caught_up();
+	is($standby->safe_psql('postgres', q{SELECT bloom_index_contains('dead1_k', 'kept')}), 't', 'beside an older transaction of the primary');
+	$open->quit;
+}
 
 # While rows arrive and layers are added: what a snapshot of the standby sees, the
 # filter on the standby has.
@@ -149,9 +214,14 @@ same_answers('after concurrent inserts', 't_k', 't');
 # Promoted, it goes on by itself.
 $primary->safe_psql('postgres', q{CREATE TABLE small (k text); CREATE INDEX small_k ON small USING bloomfilter (k) WITH (capacity = 1);
 	INSERT INTO small SELECT 'primary:' || i FROM generate_series(1, 7000) AS i});
+my $outlives = old_snapshot();
+$primary->safe_psql('postgres', q{DELETE FROM dead4 WHERE k = 'gone'});
+$primary->safe_psql('postgres', 'REINDEX INDEX dead4_k');
 caught_up();
 $primary->stop('fast');
 $standby->promote;
+is_refused('promoted', $outlives, 'dead4', 'dead4_k');
+$outlives->quit;
 is(missing($standby, 't_k', 't'), '0', 'promoted: every key');
 is(missing($standby, 'small_k', 'small'), '0', 'promoted: every key of the other');
 my $before = layers($standby, 'small_k');

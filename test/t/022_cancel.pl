@@ -22,6 +22,14 @@ CREATE EXTENSION bloomfilter;
 -- a filter of half a gigabyte, stored
 CREATE TABLE stored (f bloom);
 INSERT INTO stored VALUES (bloom_create_with_params(4294967296, 7));
+-- keys for an index, and one that is built and dropped again
+CREATE TABLE many AS SELECT n FROM generate_series(1, 4000000) n;
+CREATE FUNCTION build_index(with_options text) RETURNS boolean STRICT LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'CREATE INDEX built ON many USING bloomfilter (n) WITH (' || with_options || ')';
+	DROP INDEX built;
+	RETURN true;
+END $$;
 SQL
 
 # Run an operation, an expression of f, on a value.  The value must be there
@@ -98,6 +106,40 @@ can_be_cancelled('many probes', 'int[]', $million, 'bloom_contains_each(bloom_cr
 can_be_cancelled('aggregate', 'int', '1', '(SELECT bloom_agg(n, 10000000, 0.01) FROM generate_series(1, 2000000) n)');
 can_be_cancelled('aggregate of filters', 'bloom', $bloom, '(SELECT bloom_union_agg(f) FROM generate_series(1, 5))');
 can_be_cancelled('aggregate that sizes itself', 'int', '1', '(SELECT bloom_agg(n) FROM generate_series(1, 2000000) n)');
+can_be_cancelled('index build', 'text', q{'fpr = 0.01'}, 'build_index(f)');
+# Little memory makes as many passes over the keys as there are parts of the index,
+# so that hardly any of the time is the table's scan.
+can_be_cancelled(
+	'writing an index', 'text',
+	q{'capacity = 50000000'}, q{(SELECT build_index(f) FROM set_config('maintenance_work_mem', '4MB', false))});
+
+# sketches and cuckoo filters: keys so long that each takes a while in 255 rows
+my $sketch = 'cms_create(13107200, 5)';
+my $long_keys = q{array_fill(repeat('x', 60000), ARRAY[500])};
+
+# immutable, so that a call is a constant in a plan
+query(<<'SQL');
+CREATE FUNCTION heavy() RETURNS top_k IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+	RETURN top_k_agg(repeat('x', 60000) || n, 1, 30, 0.5, 1e-110) FROM generate_series(1, 120) n;
+END $$;
+CREATE FUNCTION cuckoo() RETURNS cuckoo_filter IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+	RETURN cuckoo_agg(n, 200000, 2, 16) FROM generate_series(1, 1000000) n;
+END $$;
+SQL
+
+can_be_cancelled('union of sketches', 'count_min_sketch', $sketch, 'f | f');
+can_be_cancelled('inner product', 'count_min_sketch', $sketch, 'cms_inner_product(f, f)');
+can_be_cancelled('sketch from bytea', 'bytea', "$sketch\::bytea", 'f::count_min_sketch');
+can_be_cancelled('a long key in many rows', 'text', q{repeat('x', 20000000)}, 'cms_add(cms_create(1, 255), f)');
+can_be_cancelled('long keys in many rows', 'text[]', $long_keys, 'cms_add_all(cms_create(1, 255), f)');
+can_be_cancelled('counts of long keys', 'text[]', $long_keys, 'cms_count_each(cms_create(1, 255), f)');
+can_be_cancelled('long keys of a top_k', 'text[]', $long_keys, 'top_k_add_all(top_k_create(1, 0.5, 1e-110), f)');
+can_be_cancelled('union of long keys', 'top_k', 'heavy()', 'f | f');
+can_be_cancelled('list of long keys', 'top_k', 'heavy()', '(SELECT count(*) FROM top_k_list(f))');
+can_be_cancelled('top_k from bytea', 'bytea', 'heavy()::bytea', 'f::top_k');
+can_be_cancelled('union of fingerprints', 'cuckoo_filter', 'cuckoo()', 'f | f');
+can_be_cancelled('shrinking', 'cuckoo_filter', 'cuckoo()', 'cuckoo_remove_all(f, ARRAY(SELECT generate_series(1, 400000)))');
+can_be_cancelled('fingerprints from bytea', 'bytea', 'cuckoo_create(400000000)::bytea', 'f::cuckoo_filter');
 
 # Outside of a procedure, too, the error is that of the timeout.
 my ($status, $out, $err) = $node->psql('postgres',

@@ -161,6 +161,11 @@ my $repeated = error_of('SET client_min_messages = debug5; SELECT * FROM simple 
 like($repeated, qr/ERROR:  Redis server "simple" \(\S+\) refused AUTH/, 'a server that repeats the password');
 unlike($repeated, qr/app-secret/, 'is not quoted');
 
+# more replies than there were keys are replies to something else
+my $generous = ScriptedPeer->new([ [ answer => '*', "*3\r\n:1\r\n:1\r\n:1\r\n" ] ]);
+make('generous', host => '127.0.0.1', port => $generous->port);
+like(error_of('INSERT INTO generous VALUES (1), (2)'), qr/ERROR:  unexpected reply of Redis server "generous" \(\S+\) to BF.INSERT\nDETAIL:  Expected no more replies than keys\./, 'more replies than keys');
+
 # a view searches as its owner
 sql(<<"SQL");
 CREATE ROLE owner LOGIN; CREATE ROLE guest LOGIN; CREATE ROLE stranger LOGIN;
@@ -175,6 +180,15 @@ SQL
 is(sql('SELECT count(*) FROM seen WHERE id = 1', user => 'guest'), 0, "a view uses its owner's mapping");
 is(error_of('INSERT INTO seen VALUES (4)', user => 'guest') . sql('SELECT count(*) FROM seen WHERE id = 4', user => 'guest'), '1', 'so does an INSERT into it');
 like(error_of('SELECT * FROM locked WHERE id = 1', user => 'stranger'), qr/NOAUTH/, 'and no other user has it');
+sql(<<"SQL");
+CREATE TABLE parts (id integer) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE part PARTITION OF parts DEFAULT SERVER locked OPTIONS (key 'part');
+GRANT INSERT ON parts TO owner;
+SET ROLE owner;
+CREATE VIEW routed AS SELECT id FROM parts;
+GRANT INSERT ON routed TO guest;
+SQL
+is(error_of('INSERT INTO routed VALUES (5)', user => 'guest'), '', 'an INSERT through a view into a partition uses it too');
 is(sql('SELECT count(*) FROM pg_user_mappings WHERE umoptions IS NOT NULL', user => 'guest'), 0, 'others do not see the options of mappings');
 
 # --- how many, and how long ----------------------------------------------------------------

@@ -109,6 +109,45 @@ COMMIT;
 SQL
 is(held(map { "url$_" } 2 .. 7), '0,1,1,0,0,0', 'rolled back subtransactions delete nothing');
 value(<<'SQL');
+INSERT INTO seen SELECT 'level' || i FROM generate_series(1, 7) i;
+BEGIN;
+DELETE FROM seen WHERE url = 'level1';
+SAVEPOINT a;
+DELETE FROM seen WHERE url = 'level2';
+SAVEPOINT b;
+DELETE FROM seen WHERE url = 'level3';
+RELEASE b;
+SAVEPOINT c;
+DELETE FROM seen WHERE url = 'level4';
+ROLLBACK TO c;
+DELETE FROM seen WHERE url = 'level5';
+ROLLBACK TO c;
+RELEASE c;
+RELEASE a;
+SAVEPOINT d;
+DELETE FROM seen WHERE url = 'level6';
+ROLLBACK TO d;
+COMMIT;
+SQL
+is(held(map { "level$_" } 1 .. 7), '0,0,0,1,1,1,1', 'and a subtransaction that was released within one that was released deletes');
+
+# an UPDATE of two rows with one key, or two of their DELETEs, is two copies
+value("INSERT INTO seen VALUES ('thrice'), ('thrice'), ('thrice')");
+value("BEGIN; DELETE FROM seen WHERE url = 'thrice'; DELETE FROM seen WHERE url = 'thrice'; COMMIT");
+is($client->command('CF.COUNT', 'seen', 'thrice'), 1, 'two statements that delete a key take out two copies');
+value("DELETE FROM seen WHERE url IN ('thrice', 'thrice')");
+is($client->command('CF.COUNT', 'seen', 'thrice'), 0, 'one that names it twice takes out one');
+
+like((RedisTest::run($node, "INSERT INTO seen VALUES ('thrice') ON CONFLICT DO NOTHING"))[1],
+	qr/ERROR:  cannot insert into foreign table "seen" with ON CONFLICT/, 'ON CONFLICT is refused: the key would be there once more');
+like((RedisTest::run($node, <<'SQL'))[1], qr/ERROR:  cannot insert into foreign table "part" with ON CONFLICT/, 'also behind a partitioned table');
+CREATE TABLE parted (url text) PARTITION BY LIST (url);
+CREATE FOREIGN TABLE part PARTITION OF parted DEFAULT SERVER redis OPTIONS (key 'seen', format 'cuckoo');
+INSERT INTO parted VALUES ('thrice') ON CONFLICT DO NOTHING;
+SQL
+is(held('thrice'), '0', 'and nothing was added');
+
+value(<<'SQL');
 CREATE TABLE pages (url text);
 INSERT INTO pages SELECT 'url' || i FROM generate_series(1, 1000) i;
 CREATE FUNCTION pages_deleted() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -152,6 +152,13 @@
 #endif
 
 /*
+ * What a record of generic WAL says of a page: for each region that changed its
+ * offset and length, two bytes each, then its bytes.  So it is from 9.6 to 18;
+ * index_insert.c leaves it to newer servers to write it.
+ */
+#define BF_GENERIC_WAL_IS_KNOWN (PG_VERSION_NUM < 190000)
+
+/*
  * Ask for large pages below memory that nobody has touched yet and that will be
  * accessed at random: where the kernel has them, its page table then stays in
  * the cache.  Pages that other memory shares are left alone.  Only a hint.

@@ -40,6 +40,7 @@
 /* Of the options; the rate's bounds keep a layer below 64 hashes. */
 #define BF_INDEX_MIN_FPR		0.000001
 #define BF_INDEX_MAX_FPR		0.5
+#define BF_INDEX_MAX_HASHES		64
 #define BF_INDEX_MIN_GROWTH		2
 #define BF_INDEX_MAX_GROWTH		16
 
@@ -219,7 +220,8 @@ extern Buffer bf_index_new_page(Relation index, ForkNumber fork, BlockNumber blo
 extern void bf_index_add_page(Relation index, ForkNumber fork, BlockNumber block,
 							  const BfIndexMeta *meta);
 extern bool bf_index_bits_are_set(const uint8 *bytes, uint32 hashes, uint64 state);
-extern unsigned bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state);
+extern unsigned bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state,
+								  uint16 *changed);
 extern void bf_index_key_rule(Relation index, BfKeyRule *rule, MemoryContext context);
 
 /* index_build.c */

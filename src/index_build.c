@@ -189,7 +189,7 @@ set_bits(const BfHash *hashes, int count, void *argument)
 		page = (Page) (state->pages + (Size) number * BLCKSZ);
 		((PageHeader) page)->pd_lower = BF_INDEX_SPECIAL;
 		bf_index_page_opaque(page)->bits_set +=
-			bf_index_set_bits(bf_index_page_bytes(page), layer->hashes, place.state);
+			bf_index_set_bits(bf_index_page_bytes(page), layer->hashes, place.state, NULL);
 	}
 }
 

@@ -31,6 +31,9 @@
 #include "index.h"
 
 #include "access/generic_xlog.h"
+#include "access/rmgr.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
@@ -114,6 +117,95 @@ add_layer(Relation index, uint32 nlayers)
 	UnlockPage(index, BF_INDEX_METAPAGE, ExclusiveLock);
 }
 
+#if BF_GENERIC_WAL_IS_KNOWN
+
+/* The regions that adding one key can change: pd_lower, bits_set and the bits. */
+#define BF_INDEX_MAX_REGIONS	(2 + BF_INDEX_MAX_HASHES)
+
+/* What a record of generic WAL says of a page. */
+typedef struct PageChanges
+{
+	Page		page;
+	uint32		length;
+	char		regions[BF_INDEX_MAX_REGIONS * (2 * sizeof(uint16) + sizeof(uint32))];
+} PageChanges;
+
+static void
+add_region(PageChanges *changes, Size offset, Size length)
+{
+	uint16		head[2] = {(uint16) offset, (uint16) length};
+
+	Assert(changes->length + sizeof(head) + length <= sizeof(changes->regions));
+	memcpy(changes->regions + changes->length, head, sizeof(head));
+	changes->length += sizeof(head);
+	memcpy(changes->regions + changes->length, (char *) changes->page + offset, length);
+	changes->length += length;
+}
+
+/*
+ * Set a key's bits in a page, of which some are not set, and log them.  Returns
+ * how many bits are set then.
+ *
+ * The record is one of generic WAL, so the server replays it without knowing
+ * this extension.  But its GenericXLogFinish() would compare the whole page,
+ * byte for byte, to find what we know: that is two thirds of an INSERT.
+ */
+static uint32
+set_bits(Relation index, Buffer buffer, const BfIndexLayer *layer, uint64 state)
+{
+	Page		page = BufferGetPage(buffer);
+	BfIndexPageOpaque *opaque = bf_index_page_opaque(page);
+	bool		is_first = ((PageHeader) page)->pd_lower != BF_INDEX_SPECIAL;
+	uint16		changed[BF_INDEX_MAX_HASHES];
+	uint32		fresh;
+	PageChanges changes;
+	XLogRecPtr	lsn;
+
+	START_CRIT_SECTION();
+	((PageHeader) page)->pd_lower = BF_INDEX_SPECIAL;
+	fresh = bf_index_set_bits(bf_index_page_bytes(page), layer->hashes, state, changed);
+	opaque->bits_set += fresh;
+	MarkBufferDirty(buffer);
+
+	if (RelationNeedsWAL(index))
+	{
+		changes.page = page;
+		changes.length = 0;
+		if (is_first)
+			add_region(&changes, offsetof(PageHeaderData, pd_lower), sizeof(LocationIndex));
+		for (uint32 i = 0; i < fresh; i++)
+			add_region(&changes, BF_INDEX_CONTENT + changed[i], 1);
+		add_region(&changes, BF_INDEX_SPECIAL + offsetof(BfIndexPageOpaque, bits_set),
+				   sizeof(opaque->bits_set));
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, changes.regions, changes.length);
+		lsn = XLogInsert(RM_GENERIC_ID, 0);
+		PageSetLSN(page, lsn);
+	}
+	END_CRIT_SECTION();
+	return opaque->bits_set;
+}
+
+#else
+
+/* The same by the server's own way of finding what changed. */
+static uint32
+set_bits(Relation index, Buffer buffer, const BfIndexLayer *layer, uint64 state)
+{
+	GenericXLogState *xlog = GenericXLogStart(index);
+	Page		page = GenericXLogRegisterBuffer(xlog, buffer, 0);
+
+	((PageHeader) page)->pd_lower = BF_INDEX_SPECIAL;
+	bf_index_page_opaque(page)->bits_set +=
+		bf_index_set_bits(bf_index_page_bytes(page), layer->hashes, state, NULL);
+	GenericXLogFinish(xlog);
+	return bf_index_page_opaque(BufferGetPage(buffer))->bits_set;
+}
+
+#endif
+
 /* Set a key's bits in its page of the newest layer. */
 static void
 add_to_layer(Relation index, const BfIndexMeta *meta, uint64 seeded)
@@ -122,7 +214,6 @@ add_to_layer(Relation index, const BfIndexMeta *meta, uint64 seeded)
 	BfIndexPlace place = bf_index_place(layer, meta->nlayers - 1, seeded);
 	Buffer		buffer = ReadBuffer(index, place.block);
 	Page		page;
-	GenericXLogState *xlog;
 	uint32		before;
 	uint32		after;
 
@@ -133,15 +224,7 @@ add_to_layer(Relation index, const BfIndexMeta *meta, uint64 seeded)
 
 	/* somebody may have added it since we looked */
 	if (!bf_index_bits_are_set(bf_index_page_bytes(page), layer->hashes, place.state))
-	{
-		xlog = GenericXLogStart(index);
-		page = GenericXLogRegisterBuffer(xlog, buffer, 0);
-		((PageHeader) page)->pd_lower = BF_INDEX_SPECIAL;
-		bf_index_page_opaque(page)->bits_set +=
-			bf_index_set_bits(bf_index_page_bytes(page), layer->hashes, place.state);
-		after = bf_index_page_opaque(page)->bits_set;
-		GenericXLogFinish(xlog);
-	}
+		after = set_bits(index, buffer, layer, place.state);
 	UnlockReleaseBuffer(buffer);
 
 	if (unlikely(is_time_to_check(layer, before, after)) &&

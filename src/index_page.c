@@ -100,7 +100,9 @@ bf_index_read_meta(Relation index, BfIndexMeta *meta)
 	stored = (const BfIndexMeta *) bf_index_page_bytes(page);
 	if (bf_index_page_opaque(page)->page_id != BF_INDEX_META_PAGE_ID ||
 		stored->magic != BF_INDEX_MAGIC ||
-		stored->nlayers < 1 || stored->nlayers > BF_INDEX_MAX_LAYERS)
+		stored->nlayers < 1 || stored->nlayers > BF_INDEX_MAX_LAYERS ||
+		/* later layers have more */
+		stored->layers[stored->nlayers - 1].hashes > BF_INDEX_MAX_HASHES)
 		report_corrupted(index, BF_INDEX_METAPAGE);
 	if (stored->version != BF_INDEX_VERSION || stored->scheme != BF_SCHEME_MURMUR64A)
 		ereport(ERROR,
@@ -253,20 +255,28 @@ bf_index_bits_are_set(const uint8 *bytes, uint32 hashes, uint64 state)
 	return true;
 }
 
-/* Returns how many bits were not set before. */
+/*
+ * Returns how many bits were not set before.  Unless changed is NULL, it gets
+ * the number of the byte of each of them, at most BF_INDEX_MAX_HASHES.
+ */
 unsigned
-bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state)
+bf_index_set_bits(uint8 *bytes, uint32 hashes, uint64 state, uint16 *changed)
 {
 	unsigned	fresh = 0;
 
 	for (uint32 i = 0; i < hashes; i += 2)
 	{
-		uint32		a[2];
+		uint32		position[2];
 
-		bf_index_next_bits(&state, a);
-		fresh += bf_bit_set(bytes, a[0]);
-		if (i + 1 < hashes)
-			fresh += bf_bit_set(bytes, a[1]);
+		bf_index_next_bits(&state, position);
+		for (uint32 j = 0; j < Min(hashes - i, 2); j++)
+		{
+			if (bf_bit_set(bytes, position[j]) == 0)
+				continue;
+			if (changed != NULL)
+				changed[fresh] = (uint16) (position[j] / 8);
+			fresh++;
+		}
 	}
 	return fresh;
 }

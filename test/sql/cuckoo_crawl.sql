@@ -1,4 +1,4 @@
--- The worked example of the README: a crawl that fetches each URL once, and forgets
+-- As the README's example, larger: a crawl that fetches each URL once, and forgets
 -- the pages of a host that asked for it.
 
 SET client_min_messages = warning;

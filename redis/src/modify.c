@@ -85,7 +85,8 @@ static void
 check_conflict_action(ModifyTableState *state, Relation relation,
 					  const BfRedisTable *table)
 {
-	if (state != NULL &&
+	/* COPY has no plan */
+	if (state != NULL && state->ps.plan != NULL &&
 		castNode(ModifyTable, state->ps.plan)->onConflictAction != ONCONFLICT_NONE &&
 		table->options.format == BF_REDIS_CUCKOO)
 		ereport(ERROR,

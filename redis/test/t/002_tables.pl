@@ -7,9 +7,11 @@ use warnings FATAL => 'all';
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+use PsqlSession;
 use RedisClient;
 use RedisServer;
 use RedisTest;
+use ScriptedPeer;
 
 plan skip_all => RedisServer->missing if RedisServer->missing;
 
@@ -263,6 +265,48 @@ my $replica = RedisServer->new(replica_of => $plain);
 RedisTest::add_server($node, 'replica', $replica);
 value("CREATE FOREIGN TABLE read_only (id bigint) SERVER replica OPTIONS (key 'z', format 'bitmap', bits '1000', hashes '4')");
 like(error_of('INSERT INTO read_only VALUES (1)'), qr/ERROR:.*READONLY.*HINT:.*replica/s, 'a replica');
+
+# what a server says only for moments: by a peer that says it for ever
+my %moments = (
+	LOADING => [ 'Redis is loading the dataset in memory', qr/try again later/ ],
+	MASTERDOWN => [ "Link with MASTER is down and replica-serve-stale-data is set to 'no'.", qr/lost its master/ ],
+	CLUSTERDOWN => [ 'The cluster is down', qr/cluster is down/ ],
+	MISCONF => [ 'Redis is configured to save RDB snapshots', qr/see its log/ ]);
+for my $code (sort keys %moments)
+{
+	my ($text, $hint) = @{ $moments{$code} };
+	my $peer = ScriptedPeer->new([ [ answer => '*', "-$code $text\r\n" ] ]);
+	my $server = lc $code;
+	value("CREATE SERVER $server FOREIGN DATA WRAPPER bloomfilter_redis OPTIONS (host '127.0.0.1', port '" . $peer->port . "')");
+	value("CREATE FOREIGN TABLE ${server}_t (id bigint) SERVER $server OPTIONS (key 'x', format 'bitmap', bits '1000', hashes '4')");
+	for my $sql ("SELECT * FROM ${server}_t WHERE id = 1", "INSERT INTO ${server}_t VALUES (1)")
+	{
+		like(error_of($sql), qr/ERROR:.*refused.*\Q$code $text\E.*HINT:.*$hint/s, "$code: $sql");
+	}
+}
+
+# --- memory: the next batch is filled while the server works on the last, so what is
+# kept is two batches and not a million keys, which took 16 MB and more as hashes
+
+my $writer = PsqlSession->new($node);
+my $status = '/proc/' . $writer->pid . '/status';
+SKIP:
+{
+	skip "no $status", 2 unless -r $status;
+	value("CREATE FOREIGN TABLE many_$_ (id bigint) SERVER redis OPTIONS (key 'many_$_', format '$_', capacity '1000000', error_rate '0.01')")
+	  for 'redisbloom', 'bitmap';
+	for my $format ('redisbloom', 'bitmap')
+	{
+		my $peak = sub { slurp_file($status) =~ /^VmHWM:\s+(\d+) kB/m or die $status; $1 / 1024 };
+
+		$writer->run("INSERT INTO many_$format SELECT generate_series(1, 20000)");
+		my $before = $peak->();
+		my ($out, $error) = $writer->run("INSERT INTO many_$format SELECT generate_series(1, 1000000)");
+		is($error, '', "$format: a million keys are sent");
+		cmp_ok($peak->() - $before, '<', 4, "$format: in flat memory (MB)");
+	}
+}
+$writer->run('SELECT bloom_redis_disconnect()');
 
 is(value('SELECT bloom_redis_disconnect()'), 0, 'a session that used no server has no connection');
 is((split /\n/, value('SELECT count(*) FROM plain WHERE id = 1; SELECT bloom_redis_disconnect(); SELECT bloom_redis_disconnect()'))[1], 1, 'one that did closes it');

@@ -82,8 +82,11 @@ sub fill
 {
 	my ($self) = @_;
 
-	die "Redis at $self->{where} does not answer\n"
-	  if !IO::Select->new($self->{socket})->can_read($self->{timeout});
+	# a signal, such as that of a server which goes on, is no end of waiting
+	until (do { $! = 0; IO::Select->new($self->{socket})->can_read($self->{timeout}) })
+	{
+		die "Redis at $self->{where} does not answer\n" if !$!{EINTR};
+	}
 
 	my $got = sysread $self->{socket}, $self->{buffer}, 1 << 20, length $self->{buffer};
 

@@ -353,6 +353,18 @@ bf_connection_try_send(BfConnection *connection, int nargs, const char *const *a
 	return true;
 }
 
+/* The same for a command in Redis' protocol: hiredis is slow to write a long one. */
+void
+bf_connection_send_written(BfConnection *connection, const char *command,
+						   const char *bytes, size_t length)
+{
+	if (connection->context == NULL)
+		report_failure(connection, command, "The connection was closed.");
+	if (redisAppendFormattedCommand(connection->context, bytes, length) != REDIS_OK)
+		report_failure(connection, command, hiredis_problem(connection));
+	connection->outstanding++;
+}
+
 /* Start sending what is in the output buffer, so that the server can work. */
 void
 bf_connection_flush(BfConnection *connection, const char *command)
@@ -420,9 +432,8 @@ is_usable(BfConnection *connection)
 	if (!TimestampDifferenceExceeds(connection->last_used, GetCurrentTimestamp(), IDLE_LIMIT_MS))
 		return true;
 	/* one that vanished without a word is not */
-	if (redisAppendCommandArgv(connection->context, 1, &ping, &length) != REDIS_OK)
+	if (!bf_connection_try_send(connection, 1, &ping, &length, &problem))
 		return false;
-	connection->outstanding++;
 	reply = receive_reply(connection, connection->connect_timeout, &problem);
 	return reply != NULL && reply->type == REDIS_REPLY_STATUS;
 }
@@ -431,33 +442,24 @@ is_usable(BfConnection *connection)
 static void
 introduce(BfConnection *connection, const BfRedisServerOptions *options)
 {
-	const char *args[3];
-	size_t		lengths[3];
-	char		number[16];
-	int			nargs;
+	BfCommand	command;
 	const char *steps[2];
 	int			nsteps = 0;
 
 	if (options->password != NULL)
 	{
-		nargs = 0;
-		args[nargs++] = "AUTH";
+		bf_command_init(&command, "AUTH");
 		if (options->username != NULL)
-			args[nargs++] = options->username;
-		args[nargs++] = options->password;
-		for (int i = 0; i < nargs; i++)
-			lengths[i] = strlen(args[i]);
-		bf_connection_send(connection, nargs, args, lengths);
+			bf_command_text(&command, options->username);
+		bf_command_text(&command, options->password);
+		bf_command_send(connection, &command);
 		steps[nsteps++] = "AUTH";
 	}
 	if (options->dbname != 0)
 	{
-		snprintf(number, sizeof(number), "%d", options->dbname);
-		args[0] = "SELECT";
-		args[1] = number;
-		for (int i = 0; i < 2; i++)
-			lengths[i] = strlen(args[i]);
-		bf_connection_send(connection, 2, args, lengths);
+		bf_command_init(&command, "SELECT");
+		bf_command_number(&command, options->dbname);
+		bf_command_send(connection, &command);
 		steps[nsteps++] = "SELECT";
 	}
 	for (int i = 0; i < nsteps; i++)

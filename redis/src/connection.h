@@ -38,6 +38,8 @@ extern bool bf_connection_is_idle(const BfConnection *connection);
 
 extern void bf_connection_send(BfConnection *connection, int nargs,
 							   const char *const *args, const size_t *lengths);
+extern void bf_connection_send_written(BfConnection *connection, const char *command,
+									   const char *bytes, size_t length);
 extern bool bf_connection_try_send(BfConnection *connection, int nargs,
 								   const char *const *args, const size_t *lengths,
 								   const char **problem);

@@ -17,7 +17,7 @@
 #include "lib/stringinfo.h"
 
 /* Batches that may be under way while the next one is filled. */
-#define BF_LOAD_DEPTH	2
+#define BF_LOAD_DEPTH	4
 
 /* Keys on their way into a filter. */
 typedef struct BfLoad
@@ -34,11 +34,11 @@ typedef struct BfLoad
 	size_t	   *ends;
 	int			nkeys;
 
-	/* arguments of one command */
+	/* arguments of one command, or the whole of one that is written here */
 	const char **args;
 	size_t	   *lengths;
 	int			nargs;
-	StringInfoData numbers;		/* positions, printed */
+	StringInfoData written;
 	const char *capacity;		/* options, printed */
 	const char *error_rate;
 	const char *expansion;

@@ -5,7 +5,7 @@
  *
  * Keys are collected into batches of one command each.  A batch is sent
  * without waiting, and the next one is filled while the server works; the
- * reply is read before the batch after next is sent, so memory stays flat.
+ * replies are read before more than a few wait for them, so memory stays flat.
  * The filter may be asked for, or another statement may want the connection,
  * before the last batch is full: then everything is sent and settled first.
  *
@@ -20,12 +20,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-/*
- * Keys of a batch.  More do not make it faster; a bitmap's batch has hashes
- * times as many operations, so fewer keys do.
- */
+/* Keys of a batch, and positions of a bitmap's: more do not make it faster. */
 #define MODULE_BATCH	512
-#define BITMAP_BATCH	128
+#define BITMAP_BATCH	4096
 #define BATCH_BYTES		(256 * 1024)
 
 /* Redis' own limit of one argument (proto-max-bulk-len). */
@@ -48,7 +45,9 @@ bf_live_insert_command(BfRedisFormat format)
 static int
 batch_size(const BfLoad *load)
 {
-	return load->options.format == BF_REDIS_BITMAP ? BITMAP_BATCH : MODULE_BATCH;
+	if (load->options.format == BF_REDIS_BITMAP)
+		return Max(1, BITMAP_BATCH / (int) load->options.geometry.hashes);
+	return MODULE_BATCH;
 }
 
 static void
@@ -67,7 +66,7 @@ add_word(BfLoad *load, const char *word)
 
 /* One command that adds the batch to a filter of RedisBloom. */
 static void
-build_module_command(BfLoad *load)
+send_module_command(BfLoad *load)
 {
 	const BfRedisTableOptions *options = &load->options;
 	size_t		start = 0;
@@ -99,43 +98,55 @@ build_module_command(BfLoad *load)
 		add_arg(load, load->bytes.data + start, load->ends[i] - start);
 		start = load->ends[i];
 	}
+	bf_connection_send(load->connection, load->nargs, load->args, load->lengths);
+}
+
+/* "SET u1 position 1" as four arguments in Redis' protocol. */
+static inline void
+append_set(StringInfo written, uint64 position)
+{
+	static const char before[] = "$3\r\nSET\r\n$2\r\nu1\r\n$";
+	static const char after[] = "\r\n$1\r\n1\r\n";
+	char		number[MAXINT8LEN + 1];
+	int			length = pg_ulltoa_n(position, number);
+
+	appendBinaryStringInfo(written, before, sizeof(before) - 1);
+	if (length >= 10)
+		appendStringInfoChar(written, (char) ('0' + length / 10));
+	appendStringInfoChar(written, (char) ('0' + length % 10));
+	appendBinaryStringInfo(written, "\r\n", 2);
+	appendBinaryStringInfo(written, number, length);
+	appendBinaryStringInfo(written, after, sizeof(after) - 1);
 }
 
 /*
  * One command that sets all positions of the batch's keys: faster than as many
- * SETBITs.  Bits of one are numbered as SETBIT does.
+ * SETBITs.  Bits of one are numbered as SETBIT does.  Redis takes more time for
+ * it than anything here, so there is nothing to gain by a cleverer writer.
  */
 static void
-build_bitmap_command(BfLoad *load)
+send_bitmap_command(BfLoad *load)
 {
+	StringInfo	written = &load->written;
+	uint32		nhashes = load->options.geometry.hashes;
 	BfModulus	modulus = bf_modulus(load->options.geometry.bits);
 	size_t		start = 0;
 
-	add_word(load, "BITFIELD");
-	add_word(load, load->options.key);
-	resetStringInfo(&load->numbers);
-	/* arguments point into it, so it may not move */
-	enlargeStringInfo(&load->numbers,
-					  load->nkeys * (int) load->options.geometry.hashes * 11);
+	resetStringInfo(written);
+	appendStringInfo(written, "*%d\r\n$8\r\nBITFIELD\r\n$%zu\r\n%s\r\n",
+					 2 + 4 * load->nkeys * (int) nhashes,
+					 strlen(load->options.key), load->options.key);
 	for (int i = 0; i < load->nkeys; i++)
 	{
 		BfHash		hash = bf_hash(load->options.scheme, load->bytes.data + start,
 								   load->ends[i] - start);
 		uint64		h = hash.h1;
 
-		for (uint32 j = 0; j < load->options.geometry.hashes; j++, h += hash.h2)
-		{
-			char	   *number = load->numbers.data + load->numbers.len;
-			int			length = pg_ulltoa_n(bf_mod(modulus, h), number);
-
-			load->numbers.len += length;
-			add_arg(load, "SET", 3);
-			add_arg(load, "u1", 2);
-			add_arg(load, number, length);
-			add_arg(load, "1", 1);
-		}
+		for (uint32 j = 0; j < nhashes; j++, h += hash.h2)
+			append_set(written, bf_mod(modulus, h));
 		start = load->ends[i];
 	}
+	bf_connection_send_written(load->connection, "BITFIELD", written->data, written->len);
 }
 
 /* Whatever is sent after the keys' command of each batch. */
@@ -312,10 +323,9 @@ send_batch(BfLoad *load)
 	old = MemoryContextSwitchTo(load->context);
 	load->nargs = 0;
 	if (load->options.format == BF_REDIS_BITMAP)
-		build_bitmap_command(load);
+		send_bitmap_command(load);
 	else
-		build_module_command(load);
-	bf_connection_send(load->connection, load->nargs, load->args, load->lengths);
+		send_module_command(load);
 	send_expiry(load);
 	load->sent[load->nsent++] = load->nkeys;
 	load->nkeys = 0;
@@ -375,13 +385,11 @@ bf_load_begin(Oid server, Oid user, const BfRedisTableOptions *options)
 	load->error_rate = psprintf("%.17g", options->error_rate);
 	load->expansion = psprintf("%d", options->expansion);
 	nargs = (size_t) batch_size(load) + BF_COMMAND_ARGS;
-	if (options->format == BF_REDIS_BITMAP)
-		nargs = (size_t) batch_size(load) * options->geometry.hashes * 4 + BF_COMMAND_ARGS;
 	load->args = (const char **) palloc(nargs * sizeof(char *));
 	load->lengths = (size_t *) palloc(nargs * sizeof(size_t));
 	load->ends = (size_t *) palloc(batch_size(load) * sizeof(size_t));
 	initStringInfo(&load->bytes);
-	initStringInfo(&load->numbers);
+	initStringInfo(&load->written);
 
 	callback->func = forget_load;
 	callback->arg = load;

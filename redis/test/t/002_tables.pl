@@ -259,7 +259,7 @@ value("CREATE FOREIGN TABLE no_memory (id bigint) SERVER small OPTIONS (key 'y',
 like(error_of('INSERT INTO no_module VALUES (1)'), qr/ERROR:.*refused BF.INSERT.*unknown command.*HINT:.*RedisBloom module.*'bitmap'/s, 'no module: INSERT');
 like(error_of('SELECT * FROM no_module WHERE id = 1'), qr/ERROR:.*refused BF.EXISTS.*unknown command.*HINT:.*RedisBloom module/s, 'no module: SELECT');
 like(error_of("SELECT bloom_redis_push('small', 'x', bloom_create(10))"), qr/ERROR:.*refused BF.LOADCHUNK.*HINT:.*RedisBloom module/s, 'no module: push');
-like(error_of('INSERT INTO no_memory SELECT generate_series(1, 1000)'), qr/ERROR:.*refused BITFIELD.*OOM.*HINT:.*maxmemory/s, 'out of memory');
+like(error_of('INSERT INTO no_memory SELECT generate_series(1, 5000)'), qr/ERROR:.*refused BITFIELD.*OOM.*HINT:.*maxmemory/s, 'out of memory');
 
 my $replica = RedisServer->new(replica_of => $plain);
 RedisTest::add_server($node, 'replica', $replica);
@@ -286,7 +286,7 @@ for my $code (sort keys %moments)
 }
 
 # --- memory: the next batch is filled while the server works on the last, so what is
-# kept is two batches and not a million keys, which took 16 MB and more as hashes
+# kept is a few batches and not a million keys, which took 16 MB and more as hashes
 
 my $writer = PsqlSession->new($node);
 my $status = '/proc/' . $writer->pid . '/status';

@@ -48,7 +48,7 @@ my %operations = (
 	any => [ 'SELECT count(*) FROM t WHERE id = ANY (ARRAY(SELECT generate_series(1, 900)))', 2, 'BF.MEXISTS', 900 ],
 	bits => [ 'SELECT count(*) FROM bits WHERE id = -1', 4, 'GETBIT', 0 ],
 	insert => [ 'INSERT INTO t SELECT generate_series(1, 5000); SELECT 1', 3, 'BF.INSERT', 1 ],
-	bits_insert => [ 'INSERT INTO bits SELECT generate_series(1, 1000); SELECT 1', 3, 'BITFIELD', 1 ],
+	bits_insert => [ 'INSERT INTO bits SELECT generate_series(1, 5000); SELECT 1', 3, 'BITFIELD', 1 ],
 	push => [ "SELECT bloom_redis_push('s', 'pushed', f) FROM filters", 6, 'BF.LOADCHUNK', '' ],
 	pull => [ "SELECT bloom_redis_pull('s', 'whole') = f FROM filters", 1, 'BF.SCANDUMP', 't' ],
 	pull_bits => [ "SELECT bloom_bits(bloom_redis_pull_bitmap('s', 'whole_bits', bloom_bits(f), 7)) = bloom_bits(f) FROM filters", 2, 'GETRANGE', 't' ]);

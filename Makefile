@@ -14,7 +14,7 @@ EXTENSION = bloomfilter
 MODULE_big = bloomfilter
 
 # free of the server: what the harnesses and the Redis extension link too
-ALGORITHMS = hash params bits format filter bloom counting scalable cuckoo cuckoo_table cuckoo_batch count_min top_k
+ALGORITHMS = hash params bits format filter bloom regions counting scalable cuckoo cuckoo_table cuckoo_batch count_min top_k
 OBJS = $(patsubst %,src/%.o,$(ALGORITHMS) \
 	aggregate bloom_sql bloomfilter callsite count_min_agg_sql count_min_sql counting_sql cuckoo_sql distinct \
 	errors expanded filter_sql gateway \

@@ -81,12 +81,14 @@ begin(MemoryContext context, BfFilter *filter)
 	return state;
 }
 
-/* The filter with the keys that wait; of a plain one bits_set is not kept. */
+/* Add the keys that wait; of a plain filter bits_set is not kept. */
 static BfFilter *
 with_pending(BfFilter *filter, const BfAggregateState *state)
 {
 	BfKind		kind = (BfKind) filter->kind;
 
+	if (state->regions != NULL)
+		bf_regions_apply(state->regions, filter);
 	return bf_check_grown(bf_filter_add_batch(filter, state->pending, state->npending), kind);
 }
 
@@ -95,6 +97,29 @@ static void
 flush_pending(BfAggregateState *state)
 {
 	state->filter = with_pending(state->filter, state);
+	state->npending = 0;
+	if (state->regions != NULL)
+		bf_regions_clear(state->regions);
+}
+
+/* The same for a batch that is full: keys of a large filter wait on. */
+static void
+flush_batch(BfAggregateState *state)
+{
+	if (state->regions == NULL)
+	{
+		flush_pending(state);
+		state->nbatched += BF_BATCH_KEYS;
+		if (bf_regions_are_worth(state->filter, state->nbatched))
+		{
+			MemoryContext old_context = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+
+			state->regions = bf_regions_create(state->filter);
+			MemoryContextSwitchTo(old_context);
+		}
+		return;
+	}
+	bf_regions_add(state->regions, state->filter, state->pending, state->npending);
 	state->npending = 0;
 }
 
@@ -162,7 +187,7 @@ add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 	}
 	state->pending[state->npending++] = hash;
 	if (state->npending == BF_BATCH_KEYS)
-		flush_pending(state);
+		flush_batch(state);
 }
 
 /* An empty filter for an aggregate that is given a capacity and a rate. */
@@ -429,7 +454,7 @@ combine_states(FunctionCallInfo fcinfo,
 	bf_check_same_geometry(state->filter, other->filter);
 	if (state->pending != NULL)
 		flush_pending(state);
-	source = other->npending > 0 ? state_copy(other) : other->filter;
+	source = other->npending > 0 || other->regions != NULL ? state_copy(other) : other->filter;
 	state->filter = bf_check_grown(combine(state->filter, source), (BfKind) source->kind);
 	PG_RETURN_POINTER(state);
 }
@@ -461,10 +486,14 @@ bf_agg_final(PG_FUNCTION_ARGS)
 Datum
 bf_agg_serialize(PG_FUNCTION_ARGS)
 {
-	const BfAggregateState *state = (BfAggregateState *) PG_GETARG_POINTER(0);
+	BfAggregateState *state = (BfAggregateState *) PG_GETARG_POINTER(0);
 
 	bf_aggregate_context(fcinfo);
-	PG_RETURN_BYTEA_P(bf_export(state->pending ? state_copy(state) : state->filter));
+	if (state->pending != NULL)
+		flush_pending(state);
+	if (state->filter->kind == BF_KIND_BLOOM)
+		bf_bloom_recount(state->filter);
+	PG_RETURN_BYTEA_P(bf_export(state->filter));
 }
 
 Datum

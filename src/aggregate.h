@@ -11,6 +11,7 @@
 #define BF_AGGREGATE_H
 
 #include "filter.h"
+#include "regions.h"
 
 /*
  * A filter that grows by keys or by other filters.  Keys of a filter that is not
@@ -22,6 +23,8 @@ typedef struct BfAggregateState
 	BfFilter   *filter;
 	BfHash	   *pending;		/* NULL: keys are added at once */
 	int			npending;
+	uint64		nbatched;		/* keys that have left the batch */
+	BfRegions  *regions;		/* where they wait on, if that is worth it */
 } BfAggregateState;
 
 /* What a transition without anything to add returns: the state there was. */

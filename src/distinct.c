@@ -10,7 +10,9 @@
  * appended to a temporary file and it starts anew, from then on only dropping
  * repetitions that come close together; the number is then estimated by the
  * server's HyperLogLog (Flajolet and others, 2007) with 2^14 registers, whose
- * standard error is 1.04 / sqrt(2^14) = 0.8%.
+ * standard error is 1.04 / sqrt(2^14) = 0.8%.  A table that found hardly any
+ * repetition was not worth its cache misses: what follows goes to the file
+ * directly for a while, then a table is tried again.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *
@@ -39,6 +41,15 @@
 #define BF_DISTINCT_PENDING			64
 #define BF_DISTINCT_PENDING_SLOTS	2048
 
+/*
+ * A table is worth it when it dropped at least one in so many hashes; if not,
+ * the hashes of so many tables are written without one.  So at most every
+ * eighth hash pays for a table in vain, and the file is at most so much longer
+ * than with tables only as repetitions begin where none were before.
+ */
+#define BF_DISTINCT_WORTH			5
+#define BF_DISTINCT_SKIPPED_TABLES	7
+
 struct BfDistinct
 {
 	MemoryContext context;
@@ -46,6 +57,8 @@ struct BfDistinct
 	uint64		max_slots;		/* a power of two */
 	uint64		nslots;			/* a power of two */
 	uint64		nused;
+	uint64		noffered;		/* to this table, with repetitions */
+	uint64		nskip;			/* hashes to come that no table is tried with */
 	BfHash	   *slots;			/* a free one has h1 = h2 = 0 */
 	BfHash	   *pending;		/* NULL as long as the table is small */
 	int			npending;
@@ -166,6 +179,19 @@ count_in_registers(hyperLogLogState *registers, BfHash hash)
 	addHyperLogLog(registers, (uint32) (hash.h1 >> 32));
 }
 
+/* Append hashes to the temporary file. */
+static void
+write_hashes(BfDistinct *set, const BfHash *hashes, uint64 count)
+{
+	for (uint64 i = 0; i < count; i++)
+	{
+		check_for_interrupts(i);
+		count_in_registers(&set->registers, hashes[i]);
+	}
+	bf_tempfile_append(set->file, hashes, count * sizeof(BfHash));
+	set->nfile += count;
+}
+
 /* Empty the table into the temporary file. */
 static void
 spill(BfDistinct *set)
@@ -180,16 +206,13 @@ spill(BfDistinct *set)
 	}
 
 	compact(set);
-	for (uint64 i = 0; i < set->nused; i++)
-	{
-		check_for_interrupts(i);
-		count_in_registers(&set->registers, set->slots[i]);
-	}
-	bf_tempfile_append(set->file, set->slots, set->nused * sizeof(BfHash));
-	set->nfile += set->nused;
+	write_hashes(set, set->slots, set->nused);
+	if (set->noffered - set->nused < set->noffered / BF_DISTINCT_WORTH)
+		set->nskip = set->nused * BF_DISTINCT_SKIPPED_TABLES;
 
 	bf_bytes_zero(set->slots, set->nslots * sizeof(BfHash));
 	set->nused = 0;
+	set->noffered = 0;
 }
 
 static inline void
@@ -205,15 +228,24 @@ insert_now(BfDistinct *set, BfHash hash)
 	}
 	if (insert(set, hash))
 		set->nused++;
+	set->noffered++;
 }
 
 static void
 insert_pending(BfDistinct *set)
 {
-	for (int i = 0; i < set->npending; i++)
-		bf_prefetch_write(&set->slots[slot_of(set, set->pending[i])]);
-	for (int i = 0; i < set->npending; i++)
-		insert_now(set, set->pending[i]);
+	if (set->nskip > 0)
+	{
+		write_hashes(set, set->pending, set->npending);
+		set->nskip -= Min(set->nskip, (uint64) set->npending);
+	}
+	else
+	{
+		for (int i = 0; i < set->npending; i++)
+			bf_prefetch_write(&set->slots[slot_of(set, set->pending[i])]);
+		for (int i = 0; i < set->npending; i++)
+			insert_now(set, set->pending[i]);
+	}
 	set->npending = 0;
 }
 

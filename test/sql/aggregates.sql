@@ -218,3 +218,57 @@ SELECT my_temporary_files() AS files_after_error;
 -- a query that is not read to its end
 SELECT near_size FROM (SELECT k % 3, abs(bloom_capacity(bloom_agg(k)) / 100000.0 - 1) < 0.05 AS near_size FROM many GROUP BY 1) x LIMIT 1;
 SELECT my_temporary_files() AS files_at_the_end;
+
+----------------------------------------------------------------------------
+-- Large filters, whose positions wait region by region after some 66000 keys
+-- of this many hashes: the bits are those of filters of fewer keys united
+----------------------------------------------------------------------------
+
+CREATE TABLE large_parts AS
+SELECT g, bloom_agg(k, bloom_create_with_params(67108864, 32)) AS f
+FROM generate_series(1, 240000) k, LATERAL (SELECT k % 6 AS g) g GROUP BY g;
+SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) = (SELECT bloom_union_agg(f) FROM large_parts) AS same_bits
+FROM generate_series(1, 240000) k;
+-- the state is read in between and goes on
+SELECT k, f = (SELECT bloom_agg(i, bloom_create_with_params(67108864, 32)) FROM generate_series(1, k) i) AS same_bits
+FROM (SELECT k, bloom_agg(k, bloom_create_with_params(67108864, 32)) OVER (ORDER BY (k - 1) / 60000) AS f FROM generate_series(1, 240000) k) w
+WHERE k % 60000 = 0;
+-- states are combined without having been sent
+CREATE TABLE parted (k bigint) PARTITION BY RANGE (k);
+CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (120000);
+CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (120000) TO (MAXVALUE);
+INSERT INTO parted SELECT generate_series(1, 240000);
+ANALYZE parted;
+SET enable_partitionwise_aggregate = on;
+SET max_parallel_workers_per_gather = 0;
+EXPLAIN (COSTS OFF) SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) FROM parted;
+SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) = (SELECT bloom_union_agg(f) FROM large_parts) AS same_bits FROM parted;
+-- and sent
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+EXPLAIN (COSTS OFF) SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) FROM parted_high;
+SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) = (SELECT bloom_union_agg(f) FROM large_parts) AS same_bits FROM parted;
+RESET enable_partitionwise_aggregate;
+RESET max_parallel_workers_per_gather;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+DROP TABLE large_parts, parted;
+
+----------------------------------------------------------------------------
+-- Sizing by itself beyond work_mem: whether tables find repetitions or are left
+-- out for a while because they found none, no key is missing or counted twice
+----------------------------------------------------------------------------
+
+SET work_mem = '64kB';
+SELECT name, abs(bloom_capacity(f) / distinct_keys::float8 - 1) < 0.05 AS near_size, (SELECT bool_and(f @> k) FROM generate_series(1, distinct_keys) k) AS holds_all
+FROM (
+	SELECT 'no repetition' AS name, 300000 AS distinct_keys, bloom_agg(k) AS f FROM generate_series(1, 300000) k
+	UNION ALL SELECT 'each key again at once', 150000, bloom_agg((k + 1) / 2) FROM generate_series(1, 300000) k
+	UNION ALL SELECT 'each key again much later', 150000, bloom_agg((k - 1) % 150000 + 1) FROM generate_series(1, 300000) k
+	UNION ALL SELECT 'few keys after many', 150000, bloom_agg(CASE WHEN k <= 150000 THEN k ELSE k % 1000 + 1 END) FROM generate_series(1, 300000) k
+	UNION ALL SELECT 'many keys after few', 150000, bloom_agg(CASE WHEN k > 150000 THEN k - 150000 ELSE k % 1000 + 1 END) FROM generate_series(1, 300000) k
+) x ORDER BY name;
+RESET work_mem;

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * regions.c
+ *	  Positions of a large Bloom filter that wait to be set, region by region.
+ *
+ * A position of an array that the cache does not hold costs a miss, and a key
+ * has seven of them.  So positions are first written behind each other, one run
+ * for each region of the array, which the cache is good at; a region whose run
+ * is full is then set as a whole, and its lines are fetched once for many
+ * positions (the radix partitioning of hash joins: Manegold, Boncz and Kersten,
+ * "Optimizing Main-Memory Join on Modern Hardware", 2002).
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "regions.h"
+
+#include "bits.h"
+#include "bloom.h"
+
+/*
+ * The array from which on it is done: of smaller ones so many lines stay in the
+ * second-level cache that prefetching serves as well.  The room is as large as
+ * the array, so that a line of a region is fetched for some 16 positions, and
+ * not larger than the third-level cache of most machines.
+ */
+#define BF_REGIONS_MIN_PAYLOAD	(8 * 1024 * 1024)
+#define BF_REGIONS_MAX_SIZE		(32 * 1024 * 1024)
+
+static uint64
+regions_size(const BfFilter *filter)
+{
+	return Min(bf_bits_bytes(filter->bits), BF_REGIONS_MAX_SIZE);
+}
+
+/*
+ * Whether a filter to which so many keys were added should have regions for those
+ * to come: a filter that remains almost empty shall not take twice the memory.
+ */
+bool
+bf_regions_are_worth(const BfFilter *filter, uint64 keys)
+{
+	return filter->kind == BF_KIND_BLOOM &&
+		bf_bits_bytes(filter->bits) >= BF_REGIONS_MIN_PAYLOAD &&
+		keys * filter->hashes >= regions_size(filter) / sizeof(uint32);
+}
+
+/* Empty ones, in the current memory context. */
+BfRegions *
+bf_regions_create(const BfFilter *filter)
+{
+	uint64		size = regions_size(filter);
+	BfRegions  *regions = (BfRegions *) palloc(offsetof(BfRegions, positions) + size);
+
+	bf_advise_large_pages(regions, size);
+	regions->shift = 0;
+	while ((filter->bits - 1) >> regions->shift >= BF_REGIONS)
+		regions->shift++;
+	regions->room = (uint32) (size / sizeof(uint32) /
+							  (((filter->bits - 1) >> regions->shift) + 1));
+	bf_regions_clear(regions);
+	return regions;
+}
+
+static void
+set_positions(uint8 *bytes, const uint32 *positions, uint32 count)
+{
+	for (uint32 i = 0; i < count; i++)
+		bytes[positions[i] >> 3] |= (uint8) (1 << (positions[i] & 7));
+}
+
+/*
+ * Add keys, without counting the bits that are set: bf_bloom_recount() must
+ * follow before bits_set is read.
+ */
+void
+bf_regions_add(BfRegions *regions, BfFilter *filter, const BfHash *hashes, int count)
+{
+	BfModulus	modulus = bf_modulus(filter->bits);
+	uint32		nhashes = filter->hashes;
+	uint32		shift = regions->shift;
+	uint32		room = regions->room;
+
+	for (int key = 0; key < count; key++)
+	{
+		uint64		h = hashes[key].h1;
+
+		for (uint32 i = 0; i < nhashes; i++, h += hashes[key].h2)
+		{
+			/* below BF_MAX_BITS, so 32 bits hold it */
+			uint32		position = (uint32) bf_mod(modulus, h);
+			uint32		region = position >> shift;
+			uint32	   *run = regions->positions + (size_t) region * room;
+
+			run[regions->waiting[region]++] = position;
+			if (unlikely(regions->waiting[region] == room))
+			{
+				set_positions(filter->payload, run, room);
+				regions->waiting[region] = 0;
+			}
+		}
+	}
+}
+
+/* Set what waits in a filter, which may be a copy. */
+void
+bf_regions_apply(const BfRegions *regions, BfFilter *filter)
+{
+	for (uint32 region = 0; region < BF_REGIONS; region++)
+		set_positions(filter->payload, regions->positions + (size_t) region * regions->room,
+					  regions->waiting[region]);
+}
+
+void
+bf_regions_clear(BfRegions *regions)
+{
+	memset(regions->waiting, 0, sizeof(regions->waiting));
+}

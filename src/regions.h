@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * regions.h
+ *	  Positions of a large Bloom filter that wait to be set, region by region.
+ *
+ * Copyright (c) 2026, the bloomfilter developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BF_REGIONS_H
+#define BF_REGIONS_H
+
+#include "filter.h"
+
+/*
+ * How many regions an array is divided into, at most: with more, the ends of all
+ * runs do not stay in the first-level cache; with fewer, a region does not.
+ */
+#define BF_REGIONS		256
+
+/* The positions that wait, an equal share of the room for each region. */
+typedef struct BfRegions
+{
+	uint32		shift;			/* position >> shift is its region */
+	uint32		room;			/* positions that one region can hold */
+	uint32		waiting[BF_REGIONS];
+	uint32		positions[FLEXIBLE_ARRAY_MEMBER];
+} BfRegions;
+
+extern bool bf_regions_are_worth(const BfFilter *filter, uint64 keys);
+extern BfRegions *bf_regions_create(const BfFilter *filter);
+extern void bf_regions_add(BfRegions *regions, BfFilter *filter,
+						   const BfHash *hashes, int count);
+extern void bf_regions_apply(const BfRegions *regions, BfFilter *filter);
+extern void bf_regions_clear(BfRegions *regions);
+
+#endif							/* BF_REGIONS_H */

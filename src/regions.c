@@ -28,10 +28,18 @@
 #define BF_REGIONS_MIN_PAYLOAD	(8 * 1024 * 1024)
 #define BF_REGIONS_MAX_SIZE		(32 * 1024 * 1024)
 
-static uint64
-regions_size(const BfFilter *filter)
+/* The shift, the number of regions and the room of each, for an array of so many bits. */
+static void
+divide(BfRegions *regions, uint64 bits)
 {
-	return Min(bf_bits_bytes(filter->bits), BF_REGIONS_MAX_SIZE);
+	regions->shift = 0;
+	while ((bits - 1) >> regions->shift >= BF_REGIONS)
+		regions->shift++;
+	regions->count = (uint32) ((bits - 1) >> regions->shift) + 1;
+	/* as many bits as a region has */
+	regions->room = (uint32) ((UINT64CONST(1) << regions->shift) / (8 * sizeof(uint32)));
+	while ((uint64) regions->count * regions->room * sizeof(uint32) > BF_REGIONS_MAX_SIZE)
+		regions->room /= 2;
 }
 
 /*
@@ -41,24 +49,28 @@ regions_size(const BfFilter *filter)
 bool
 bf_regions_are_worth(const BfFilter *filter, uint64 keys)
 {
-	return filter->kind == BF_KIND_BLOOM &&
-		bf_bits_bytes(filter->bits) >= BF_REGIONS_MIN_PAYLOAD &&
-		keys * filter->hashes >= regions_size(filter) / sizeof(uint32);
+	BfRegions	regions;
+
+	if (filter->kind != BF_KIND_BLOOM ||
+		bf_bits_bytes(filter->bits) < BF_REGIONS_MIN_PAYLOAD)
+		return false;
+	divide(&regions, filter->bits);
+	return keys * filter->hashes >= (uint64) regions.count * regions.room;
 }
 
 /* Empty ones, in the current memory context. */
 BfRegions *
 bf_regions_create(const BfFilter *filter)
 {
-	uint64		size = regions_size(filter);
-	BfRegions  *regions = (BfRegions *) palloc(offsetof(BfRegions, positions) + size);
+	BfRegions	shape;
+	BfRegions  *regions;
+	size_t		size;
 
+	divide(&shape, filter->bits);
+	size = offsetof(BfRegions, positions) + (size_t) shape.count * shape.room * sizeof(uint32);
+	regions = (BfRegions *) palloc(size);
 	bf_advise_large_pages(regions, size);
-	regions->shift = 0;
-	while ((filter->bits - 1) >> regions->shift >= BF_REGIONS)
-		regions->shift++;
-	regions->room = (uint32) (size / sizeof(uint32) /
-							  (((filter->bits - 1) >> regions->shift) + 1));
+	divide(regions, filter->bits);
 	bf_regions_clear(regions);
 	return regions;
 }
@@ -80,7 +92,8 @@ bf_regions_add(BfRegions *regions, BfFilter *filter, const BfHash *hashes, int c
 	BfModulus	modulus = bf_modulus(filter->bits);
 	uint32		nhashes = filter->hashes;
 	uint32		shift = regions->shift;
-	uint32		room = regions->room;
+	uint32		mask = regions->room - 1;
+	uint32	   *positions = regions->positions;
 
 	for (int key = 0; key < count; key++)
 	{
@@ -91,14 +104,15 @@ bf_regions_add(BfRegions *regions, BfFilter *filter, const BfHash *hashes, int c
 			/* below BF_MAX_BITS, so 32 bits hold it */
 			uint32		position = (uint32) bf_mod(modulus, h);
 			uint32		region = position >> shift;
-			uint32	   *run = regions->positions + (size_t) region * room;
+			uint32		end = regions->ends[region];
 
-			run[regions->waiting[region]++] = position;
-			if (unlikely(regions->waiting[region] == room))
+			positions[end++] = position;
+			if (unlikely((end & mask) == 0))
 			{
-				set_positions(filter->payload, run, room);
-				regions->waiting[region] = 0;
+				end -= regions->room;
+				set_positions(filter->payload, positions + end, regions->room);
 			}
+			regions->ends[region] = end;
 		}
 	}
 }
@@ -107,13 +121,18 @@ bf_regions_add(BfRegions *regions, BfFilter *filter, const BfHash *hashes, int c
 void
 bf_regions_apply(const BfRegions *regions, BfFilter *filter)
 {
-	for (uint32 region = 0; region < BF_REGIONS; region++)
-		set_positions(filter->payload, regions->positions + (size_t) region * regions->room,
-					  regions->waiting[region]);
+	for (uint32 region = 0; region < regions->count; region++)
+	{
+		uint32		begin = region * regions->room;
+
+		set_positions(filter->payload, regions->positions + begin,
+					  regions->ends[region] - begin);
+	}
 }
 
 void
 bf_regions_clear(BfRegions *regions)
 {
-	memset(regions->waiting, 0, sizeof(regions->waiting));
+	for (uint32 region = 0; region < regions->count; region++)
+		regions->ends[region] = region * regions->room;
 }

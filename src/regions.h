@@ -18,12 +18,16 @@
  */
 #define BF_REGIONS		256
 
-/* The positions that wait, an equal share of the room for each region. */
+/*
+ * The positions that wait: for each region a run of room for as many, which is a
+ * power of two, so that a run is full when its end is a multiple of that.
+ */
 typedef struct BfRegions
 {
 	uint32		shift;			/* position >> shift is its region */
-	uint32		room;			/* positions that one region can hold */
-	uint32		waiting[BF_REGIONS];
+	uint32		count;			/* regions */
+	uint32		room;			/* positions that one of them can hold */
+	uint32		ends[BF_REGIONS];	/* of each run, as an index into positions */
 	uint32		positions[FLEXIBLE_ARRAY_MEMBER];
 } BfRegions;
 

@@ -6,7 +6,8 @@
  *
  * They differ in the transition and in how two states combine; final,
  * serialize and deserialize functions are the same.  The final function only
- * reads the state, so windows and shared states are safe.  States travel
+ * reads the state, so windows and shared states are safe; serializing sets what
+ * waits in it.  States travel
  * between workers in the portable form and are validated on arrival.
  *
  * Copyright (c) 2026, the bloomfilter developers
@@ -102,21 +103,37 @@ flush_pending(BfAggregateState *state)
 		bf_regions_clear(state->regions);
 }
 
-/* The same for a batch that is full: keys of a large filter wait on. */
+/*
+ * Give a large filter regions, which may double its memory, once it has got as
+ * many positions as they hold, and those of many keys: bits that the same few
+ * keys set again and again are in the cache.
+ */
+static void
+consider_regions(BfAggregateState *state)
+{
+	uint64		capacity = bf_regions_capacity(state->filter);
+	MemoryContext old_context;
+
+	state->nset += BF_BATCH_KEYS * (uint64) state->filter->hashes;
+	if (capacity == 0 || state->nset < capacity)
+		return;
+	state->nset = 0;
+	bf_bloom_recount(state->filter);
+	if (state->filter->bits_set < capacity / 2)
+		return;
+	old_context = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	state->regions = bf_regions_create(state->filter);
+	MemoryContextSwitchTo(old_context);
+}
+
+/* The batch is full: set its bits, or let them wait on by region. */
 static void
 flush_batch(BfAggregateState *state)
 {
 	if (state->regions == NULL)
 	{
 		flush_pending(state);
-		state->nbatched += BF_BATCH_KEYS;
-		if (bf_regions_are_worth(state->filter, state->nbatched))
-		{
-			MemoryContext old_context = MemoryContextSwitchTo(GetMemoryChunkContext(state));
-
-			state->regions = bf_regions_create(state->filter);
-			MemoryContextSwitchTo(old_context);
-		}
+		consider_regions(state);
 		return;
 	}
 	bf_regions_add(state->regions, state->filter, state->pending, state->npending);
@@ -490,9 +507,11 @@ bf_agg_serialize(PG_FUNCTION_ARGS)
 
 	bf_aggregate_context(fcinfo);
 	if (state->pending != NULL)
+	{
 		flush_pending(state);
-	if (state->filter->kind == BF_KIND_BLOOM)
-		bf_bloom_recount(state->filter);
+		if (state->filter->kind == BF_KIND_BLOOM)
+			bf_bloom_recount(state->filter);
+	}
 	PG_RETURN_BYTEA_P(bf_export(state->filter));
 }
 

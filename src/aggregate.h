@@ -23,8 +23,8 @@ typedef struct BfAggregateState
 	BfFilter   *filter;
 	BfHash	   *pending;		/* NULL: keys are added at once */
 	int			npending;
-	uint64		nbatched;		/* keys that have left the batch */
-	BfRegions  *regions;		/* where they wait on, if that is worth it */
+	uint64		nset;			/* positions set since regions were thought of */
+	BfRegions  *regions;		/* where positions wait on, if that is worth it */
 } BfAggregateState;
 
 /* What a transition without anything to add returns: the state there was. */

@@ -6,8 +6,8 @@
  * A position of an array that the cache does not hold costs a miss, and a key
  * has seven of them.  So positions are first written behind each other, one run
  * for each region of the array, which the cache is good at; a region whose run
- * is full is then set as a whole, and its lines are fetched once for many
- * positions (the radix partitioning of hash joins: Manegold, Boncz and Kersten,
+ * is full is then set as a whole, in the second-level cache, and its lines are
+ * fetched once for many positions (the radix partitioning of hash joins: Manegold, Boncz and Kersten,
  * "Optimizing Main-Memory Join on Modern Hardware", 2002).
  *
  * Copyright (c) 2026, the bloomfilter developers
@@ -20,13 +20,15 @@
 #include "bloom.h"
 
 /*
- * The array from which on it is done: of smaller ones so many lines stay in the
+ * The arrays for which it is done.  Of smaller ones so many lines stay in the
  * second-level cache that prefetching serves as well.  The room is as large as
- * the array, so that a line of a region is fetched for some 16 positions, and
- * not larger than the third-level cache of most machines.
+ * the array, so that a line of a region is fetched for some 16 positions, but not
+ * larger than the third-level cache of most machines; of an array four times as
+ * large a line is still fetched for 4, which is where the gain ends.
  */
 #define BF_REGIONS_MIN_PAYLOAD	(8 * 1024 * 1024)
 #define BF_REGIONS_MAX_SIZE		(32 * 1024 * 1024)
+#define BF_REGIONS_MAX_PAYLOAD	(4 * BF_REGIONS_MAX_SIZE)
 
 /* The shift, the number of regions and the room of each, for an array of so many bits. */
 static void
@@ -42,20 +44,18 @@ divide(BfRegions *regions, uint64 bits)
 		regions->room /= 2;
 }
 
-/*
- * Whether a filter to which so many keys were added should have regions for those
- * to come: a filter that remains almost empty shall not take twice the memory.
- */
-bool
-bf_regions_are_worth(const BfFilter *filter, uint64 keys)
+/* How many positions the regions of a filter hold; 0 if it should have none. */
+uint64
+bf_regions_capacity(const BfFilter *filter)
 {
 	BfRegions	regions;
+	uint64		size = bf_bits_bytes(filter->bits);
 
 	if (filter->kind != BF_KIND_BLOOM ||
-		bf_bits_bytes(filter->bits) < BF_REGIONS_MIN_PAYLOAD)
-		return false;
+		size < BF_REGIONS_MIN_PAYLOAD || size > BF_REGIONS_MAX_PAYLOAD)
+		return 0;
 	divide(&regions, filter->bits);
-	return keys * filter->hashes >= (uint64) regions.count * regions.room;
+	return (uint64) regions.count * regions.room;
 }
 
 /* Empty ones, in the current memory context. */
@@ -125,6 +125,7 @@ bf_regions_apply(const BfRegions *regions, BfFilter *filter)
 	{
 		uint32		begin = region * regions->room;
 
+		BF_CHECK_FOR_INTERRUPTS();
 		set_positions(filter->payload, regions->positions + begin,
 					  regions->ends[region] - begin);
 	}

@@ -14,7 +14,8 @@
 
 /*
  * How many regions an array is divided into, at most: with more, the ends of all
- * runs do not stay in the first-level cache; with fewer, a region does not.
+ * runs do not stay in the first-level cache; with fewer, a region leaves too
+ * little of the second-level one.
  */
 #define BF_REGIONS		256
 
@@ -31,7 +32,7 @@ typedef struct BfRegions
 	uint32		positions[FLEXIBLE_ARRAY_MEMBER];
 } BfRegions;
 
-extern bool bf_regions_are_worth(const BfFilter *filter, uint64 keys);
+extern uint64 bf_regions_capacity(const BfFilter *filter);
 extern BfRegions *bf_regions_create(const BfFilter *filter);
 extern void bf_regions_add(BfRegions *regions, BfFilter *filter,
 						   const BfHash *hashes, int count);

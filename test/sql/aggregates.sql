@@ -220,20 +220,33 @@ SELECT near_size FROM (SELECT k % 3, abs(bloom_capacity(bloom_agg(k)) / 100000.0
 SELECT my_temporary_files() AS files_at_the_end;
 
 ----------------------------------------------------------------------------
--- Large filters, whose positions wait region by region after some 66000 keys
--- of this many hashes: the bits are those of filters of fewer keys united
+-- Large filters, whose positions wait region by region after as many positions
+-- as the filter has bits / 32: the bits are those of filters of fewer keys united
 ----------------------------------------------------------------------------
 
+-- the smallest that has 256 whole regions; one with a part of a region at its
+-- end; one whose regions hold less than their share; and one that has none
+CREATE FUNCTION whole_is_union_of_parts(bits bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	build text := format('SELECT bloom_agg(k, bloom_create_with_params(%s, 64)) AS f FROM generate_series(1, 200000) k', bits);
+	same_bits boolean;
+BEGIN
+	EXECUTE format('SELECT (%1$s) = (SELECT bloom_union_agg(f) FROM (%1$s GROUP BY k %% 8) parts)', build) INTO same_bits;
+	RETURN same_bits;
+END $$;
+SELECT bits, whole_is_union_of_parts(bits) FROM (VALUES (67000000), (67108864), (70000001), (300000001)) v (bits);
+DROP FUNCTION whole_is_union_of_parts;
+-- few keys, again and again
+SELECT bloom_agg(k % 10, bloom_create_with_params(70000001, 64)) = built(bloom_create_with_params(70000001, 64), ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) AS same_bits
+FROM generate_series(1, 200000) k;
 CREATE TABLE large_parts AS
 SELECT g, bloom_agg(k, bloom_create_with_params(67108864, 32)) AS f
 FROM generate_series(1, 240000) k, LATERAL (SELECT k % 6 AS g) g GROUP BY g;
-SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) = (SELECT bloom_union_agg(f) FROM large_parts) AS same_bits
-FROM generate_series(1, 240000) k;
 -- the state is read in between and goes on
 SELECT k, f = (SELECT bloom_agg(i, bloom_create_with_params(67108864, 32)) FROM generate_series(1, k) i) AS same_bits
 FROM (SELECT k, bloom_agg(k, bloom_create_with_params(67108864, 32)) OVER (ORDER BY (k - 1) / 60000) AS f FROM generate_series(1, 240000) k) w
 WHERE k % 60000 = 0;
--- states are combined without having been sent
+-- states of one process are combined
 CREATE TABLE parted (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (120000);
 CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (120000) TO (MAXVALUE);
@@ -243,7 +256,7 @@ SET enable_partitionwise_aggregate = on;
 SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) FROM parted;
 SELECT bloom_agg(k, bloom_create_with_params(67108864, 32)) = (SELECT bloom_union_agg(f) FROM large_parts) AS same_bits FROM parted;
--- and sent
+-- and of several
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

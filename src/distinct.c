@@ -42,10 +42,9 @@
 #define BF_DISTINCT_PENDING_SLOTS	2048
 
 /*
- * A table is worth it when it dropped at least one in so many hashes; if not,
- * the hashes of so many tables are written without one.  So at most every
- * eighth hash pays for a table in vain, and the file is at most so much longer
- * than with tables only as repetitions begin where none were before.
+ * A table is worth it when it dropped at least one in so many hashes.  If not, the
+ * hashes of so many tables are written without one, but at most twice those that
+ * the file has: whatever comes then, it is at most three times as long as it was.
  */
 #define BF_DISTINCT_WORTH			5
 #define BF_DISTINCT_SKIPPED_TABLES	7
@@ -208,7 +207,7 @@ spill(BfDistinct *set)
 	compact(set);
 	write_hashes(set, set->slots, set->nused);
 	if (set->noffered - set->nused < set->noffered / BF_DISTINCT_WORTH)
-		set->nskip = set->nused * BF_DISTINCT_SKIPPED_TABLES;
+		set->nskip = Min(set->nused * BF_DISTINCT_SKIPPED_TABLES, 2 * set->nfile);
 
 	bf_bytes_zero(set->slots, set->nslots * sizeof(BfHash));
 	set->nused = 0;

@@ -284,4 +284,7 @@ FROM (
 	UNION ALL SELECT 'few keys after many', 150000, bloom_agg(CASE WHEN k <= 150000 THEN k ELSE k % 1000 + 1 END) FROM generate_series(1, 300000) k
 	UNION ALL SELECT 'many keys after few', 150000, bloom_agg(CASE WHEN k > 150000 THEN k - 150000 ELSE k % 1000 + 1 END) FROM generate_series(1, 300000) k
 ) x ORDER BY name;
+-- read while tables are left out, and continued
+SELECT k, abs(bloom_capacity(f) / k::float8 - 1) < 0.05 AS near_size, (SELECT bool_and(f @> i) FROM generate_series(1, k) i) AS holds_all
+FROM (SELECT k, bloom_agg(k) OVER (ORDER BY (k - 1) / 40000) AS f FROM generate_series(1, 200000) k) w WHERE k % 40000 = 0;
 RESET work_mem;

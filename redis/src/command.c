@@ -5,7 +5,7 @@
  *	  of them have.
  *
  * Arguments always go with their lengths and never through a format string, so
- * that a key can hold any byte.
+ * that a key can hold any byte.  load.c writes BITFIELD itself, in the same way.
  *
  * Copyright (c) 2026, the bloomfilter developers
  *

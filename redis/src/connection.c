@@ -4,10 +4,10 @@
  *	  Connections to Redis: made on demand, kept for the session, dropped on
  *	  any doubt.
  *
- * hiredis formats commands and parses replies; its contexts are non-blocking,
- * and all waiting is done here on the process latch, so that a query can be
- * cancelled whatever the server does.  hiredis allocates with malloc: whatever
- * must be freed after an error hangs on the connection.
+ * hiredis formats commands, except for the long ones of load.c, and parses
+ * replies; its contexts are non-blocking, and all waiting is done here on the
+ * process latch, so that a query can be cancelled whatever the server does.
+ * hiredis allocates with malloc: whatever must be freed hangs on the connection.
  *
  * A connection is only as good as what is outstanding on it.  If an error left
  * replies behind that nobody will receive, it is dropped before its next use,

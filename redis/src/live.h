@@ -16,8 +16,12 @@
 #include "key.h"
 #include "lib/stringinfo.h"
 
-/* Batches that may be under way while the next one is filled. */
-#define BF_LOAD_DEPTH	4
+/*
+ * Batches that may be under way while the next one is filled.  Those of a module
+ * hold keys of any length, and go on into a filter that refused one.
+ */
+#define BF_LOAD_DEPTH			4
+#define BF_LOAD_MODULE_DEPTH	2
 
 /* Keys on their way into a filter. */
 typedef struct BfLoad

@@ -84,6 +84,7 @@ send_module_command(BfLoad *load)
 	const BfRedisTableOptions *options = &load->options;
 	size_t		start = 0;
 
+	load->nargs = 0;
 	add_word(load, bf_live_insert_command(options->format));
 	add_word(load, options->key);
 	if (!options->create)
@@ -146,9 +147,10 @@ send_bitmap_command(BfLoad *load, int first, int nkeys)
 	size_t		start = first > 0 ? load->ends[first - 1] : 0;
 
 	resetStringInfo(written);
-	appendStringInfo(written, "*%d\r\n$8\r\nBITFIELD\r\n$%zu\r\n%s\r\n",
-					 2 + 4 * nkeys * (int) nhashes,
-					 strlen(load->options.key), load->options.key);
+	appendStringInfo(written, "*%d\r\n$8\r\nBITFIELD\r\n$%zu\r\n",
+					 2 + 4 * nkeys * (int) nhashes, strlen(load->options.key));
+	appendBinaryStringInfo(written, load->options.key, (int) strlen(load->options.key));
+	appendBinaryStringInfo(written, "\r\n", 2);
 	for (int i = first; i < first + nkeys; i++)
 	{
 		BfHash		hash = bf_hash(load->options.scheme, load->bytes.data + start,
@@ -335,11 +337,10 @@ send_batch(BfLoad *load)
 		return;
 	if (load->work.connection == NULL)
 		start_sending(load);
-	if (load->nsent == BF_LOAD_DEPTH)
+	if (load->nsent == (load->options.format == BF_REDIS_BITMAP ? BF_LOAD_DEPTH : BF_LOAD_MODULE_DEPTH))
 		receive_batch(load);
 
 	old = MemoryContextSwitchTo(load->context);
-	load->nargs = 0;
 	if (load->options.format != BF_REDIS_BITMAP)
 		send_module_command(load);
 	else
@@ -407,9 +408,12 @@ bf_load_begin(Oid server, Oid user, const BfRedisTableOptions *options)
 	load->capacity = psprintf(INT64_FORMAT, options->capacity);
 	load->error_rate = psprintf("%.17g", options->error_rate);
 	load->expansion = psprintf("%d", options->expansion);
-	nargs = (size_t) batch_size(load) + BF_COMMAND_ARGS;
-	load->args = (const char **) palloc(nargs * sizeof(char *));
-	load->lengths = (size_t *) palloc(nargs * sizeof(size_t));
+	if (options->format != BF_REDIS_BITMAP)
+	{
+		nargs = (size_t) batch_size(load) + BF_COMMAND_ARGS;
+		load->args = (const char **) palloc(nargs * sizeof(char *));
+		load->lengths = (size_t *) palloc(nargs * sizeof(size_t));
+	}
 	load->ends = (size_t *) palloc(batch_size(load) * sizeof(size_t));
 	initStringInfo(&load->bytes);
 	initStringInfo(&load->written);

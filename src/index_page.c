@@ -56,12 +56,22 @@ bf_index_init_page(Page page, uint16 page_id)
 	bf_index_page_opaque(page)->page_id = page_id;
 }
 
-/* Make the metapage, or change it. */
+/* The bytes of a metapage's content that say something. */
+static inline Size
+meta_size(const BfIndexMeta *meta)
+{
+	return offsetof(BfIndexMeta, layers) + meta->nlayers * sizeof(BfIndexLayer);
+}
+
+/*
+ * Make the metapage, or change it.  The layers that there are not yet stay zero:
+ * in memory they are whatever stood there, which is not for a file to keep.
+ */
 void
 bf_index_write_meta(Page page, const BfIndexMeta *meta)
 {
-	memcpy(bf_index_page_bytes(page), meta, sizeof(BfIndexMeta));
-	((PageHeader) page)->pd_lower = BF_INDEX_CONTENT + sizeof(BfIndexMeta);
+	memcpy(bf_index_page_bytes(page), meta, meta_size(meta));
+	((PageHeader) page)->pd_lower = BF_INDEX_CONTENT + meta_size(meta);
 }
 
 bf_noreturn static void
@@ -110,8 +120,7 @@ bf_index_read_meta(Relation index, BfIndexMeta *meta)
 				 errmsg("index \"%s\" has version %u, which this bloomfilter does not know",
 						RelationGetRelationName(index), stored->version),
 				 errhint("Please REINDEX it.")));
-	memcpy(meta, stored,
-		   offsetof(BfIndexMeta, layers) + stored->nlayers * sizeof(BfIndexLayer));
+	memcpy(meta, stored, meta_size(stored));
 	UnlockReleaseBuffer(buffer);
 }
 

@@ -59,6 +59,12 @@ END $$;
 SELECT up_to, g.* FROM (VALUES (5800), (17000), (40000), (87000), (150000)) v (up_to), grow(up_to) g ORDER BY up_to;
 -- each layer is for twice the keys at half the rate, in whole pages
 SELECT layers, capacity, pages, estimated_count BETWEEN 147000 AND 150500 AS keys FROM bloom_index_info('grown_filter');
+-- its metapage is a page header of 24 bytes, 48 of its own, 32 for each layer, and
+-- zeros up to the special space: nothing of a session's memory goes to the file
+CHECKPOINT;
+SELECT layers, pg_read_binary_file(pg_relation_filepath('grown_filter'), used, 8176 - used) =
+	decode(repeat('00', 8176 - used), 'hex') AS rest_is_zero
+FROM bloom_index_info('grown_filter'), LATERAL (SELECT 24 + 48 + 32 * layers AS used) u;
 
 -- keys that are there already write nothing and make nothing grow
 SELECT pages, fill, estimated_count FROM bloom_index_info('grown_filter') \gset

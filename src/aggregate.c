@@ -104,9 +104,9 @@ flush_pending(BfAggregateState *state)
 }
 
 /*
- * Give a large filter regions, which may double its memory, once it has got as
- * many positions as they hold, and those of many keys: bits that the same few
- * keys set again and again are in the cache.
+ * Give a large filter regions, which may double its memory, once it has got a
+ * quarter of the positions that they hold, and those of many keys: bits that the
+ * same few keys set again and again are in the cache.
  */
 static void
 consider_regions(BfAggregateState *state)
@@ -115,11 +115,13 @@ consider_regions(BfAggregateState *state)
 	MemoryContext old_context;
 
 	state->nset += BF_BATCH_KEYS * (uint64) state->filter->hashes;
-	if (capacity == 0 || state->nset < capacity)
+	if (capacity == 0 || state->nset < Max(capacity / 4, state->nset_next_look))
 		return;
-	state->nset = 0;
+
+	/* counting takes a while, so not too often */
+	state->nset_next_look = state->nset * 2;
 	bf_bloom_recount(state->filter);
-	if (state->filter->bits_set < capacity / 2)
+	if (state->filter->bits_set < capacity / 8)
 		return;
 	old_context = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	state->regions = bf_regions_create(state->filter);
@@ -183,27 +185,34 @@ bf_aggregate_get_fpr(FunctionCallInfo fcinfo, int argument)
 	return PG_GETARG_FLOAT8(argument);
 }
 
+/* A key of a filter too small for keys to wait, which may grow. */
+static pg_noinline void
+add_at_once(BfAggregateState *state, BfHash hash)
+{
+	BfKind		kind = (BfKind) state->filter->kind;
+
+	/* a key that a cuckoo filter holds is not added again */
+	state->filter = bf_check_grown(kind == BF_KIND_CUCKOO_FILTER ?
+								   bf_filter_add_batch(state->filter, &hash, 1) :
+								   bf_filter_add(state->filter, hash), kind);
+	/* one that grows is small at first */
+	batch_if_large(state);
+}
+
 static inline void
 add_key(FunctionCallInfo fcinfo, BfAggregateState *state)
 {
 	BfCallSite *site = bf_call_site(fcinfo, 1);
-	BfHash		hash = bf_key_hash(&site->rule, (BfScheme) state->filter->scheme,
-								   PG_GETARG_DATUM(1));
+	BfScheme	scheme = (BfScheme) state->filter->scheme;
 
 	if (state->pending == NULL)
 	{
-		BfKind		kind = (BfKind) state->filter->kind;
-
-		/* a key that a cuckoo filter holds is not added again */
-		state->filter = bf_check_grown(kind == BF_KIND_CUCKOO_FILTER ?
-									   bf_filter_add_batch(state->filter, &hash, 1) :
-									   bf_filter_add(state->filter, hash), kind);
-		/* one that grows is small at first */
-		batch_if_large(state);
+		add_at_once(state, bf_key_hash(&site->rule, scheme, PG_GETARG_DATUM(1)));
 		return;
 	}
-	state->pending[state->npending++] = hash;
-	if (state->npending == BF_BATCH_KEYS)
+	/* straight to its place: a copy in between costs a stalled read of it */
+	state->pending[state->npending] = bf_key_hash(&site->rule, scheme, PG_GETARG_DATUM(1));
+	if (++state->npending == BF_BATCH_KEYS)
 		flush_batch(state);
 }
 

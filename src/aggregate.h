@@ -23,7 +23,8 @@ typedef struct BfAggregateState
 	BfFilter   *filter;
 	BfHash	   *pending;		/* NULL: keys are added at once */
 	int			npending;
-	uint64		nset;			/* positions set since regions were thought of */
+	uint64		nset;			/* positions set before there were regions */
+	uint64		nset_next_look; /* when to see whether regions are worth it */
 	BfRegions  *regions;		/* where positions wait on, if that is worth it */
 } BfAggregateState;
 

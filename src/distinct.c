@@ -248,22 +248,27 @@ insert_pending(BfDistinct *set)
 	set->npending = 0;
 }
 
+/*
+ * Add a hash.  By halves, which then stay in registers: a structure is written to
+ * the stack half by half and read back as a whole, which waits for both writes.
+ */
 void
-bf_distinct_add(BfDistinct *set, BfHash hash)
+bf_distinct_add(BfDistinct *set, uint64 h1, uint64 h2)
 {
-	if (is_free(hash))
+	if ((h1 | h2) == 0)
 		set->has_zero = true;
 	else if (set->pending == NULL)
 	{
-		insert_now(set, hash);
+		insert_now(set, (BfHash) {h1, h2});
 		if (set->nslots >= BF_DISTINCT_PENDING_SLOTS)
 			set->pending = (BfHash *)
 				MemoryContextAlloc(set->context, BF_DISTINCT_PENDING * sizeof(BfHash));
 	}
 	else
 	{
-		set->pending[set->npending++] = hash;
-		if (set->npending == BF_DISTINCT_PENDING)
+		set->pending[set->npending].h1 = h1;
+		set->pending[set->npending].h2 = h2;
+		if (++set->npending == BF_DISTINCT_PENDING)
 			insert_pending(set);
 	}
 }

@@ -19,7 +19,7 @@ typedef struct BfDistinct BfDistinct;
 typedef void (*BfDistinctReader) (const BfHash *hashes, int count, void *argument);
 
 extern BfDistinct *bf_distinct_create(MemoryContext context, Size memory_limit);
-extern void bf_distinct_add(BfDistinct *set, BfHash hash);
+extern void bf_distinct_add(BfDistinct *set, uint64 h1, uint64 h2);
 extern void bf_distinct_settle(BfDistinct *set);
 extern uint64 bf_distinct_count(const BfDistinct *set);
 extern void bf_distinct_read(BfDistinct *set, BfDistinctReader reader, void *argument);

@@ -54,6 +54,7 @@ bf_filter_copy(const BfFilter *filter)
 	size_t		size = (size_t) bf_format_size(filter);
 	BfFilter   *copy = (BfFilter *) palloc(size);
 
+	bf_advise_large_pages(copy, size);
 	bf_bytes_copy(copy, filter, size);
 	return copy;
 }

@@ -117,6 +117,33 @@ murmur64a(const void *key, size_t length, uint64 seed)
 	return murmur_finish(h);
 }
 
+/*
+ * MurmurHash64A of a key of 1 to 16 bytes: a mixed block if it has 8 or more,
+ * and what follows it, a second mixed block or the bytes as they are.
+ */
+static inline uint64
+murmur_short(size_t length, uint64 seed, uint64 block, uint64 rest)
+{
+	uint64		h = murmur_start(length, seed);
+
+	if (length >= 8)
+		h = murmur_step(h, block);
+	if (length != 8)
+		h = murmur_step(h, rest);
+	return murmur_finish(h);
+}
+
+/* Both hashes of such a key. */
+static inline BfHash
+murmur_short_pair(size_t length, uint64 block, uint64 rest)
+{
+	BfHash		hash;
+
+	hash.h1 = murmur_short(length, BF_MURMUR_SEED, block, rest);
+	hash.h2 = murmur_short(length, hash.h1, block, rest);
+	return hash;
+}
+
 /* Keys of up to so many blocks are read and mixed once for both hashes. */
 #define BF_PAIR_BLOCKS	8
 
@@ -154,6 +181,17 @@ murmur_pair(const uint8 *bytes, size_t length)
 	size_t		nblocks = length / 8;
 	BfHash		hash;
 
+	/* most keys: in registers */
+	if (length - 1 < 16)
+	{
+		uint64		block = length < 8 ? 0 : murmur_mix(read_block(bytes));
+
+		if (length == 16)
+			tail = murmur_mix(read_block(bytes + 8));
+		else if (length != 8)
+			tail = read_tail(bytes + 8 * nblocks, length % 8, length);
+		return murmur_short_pair(length, block, tail);
+	}
 	if (nblocks > BF_PAIR_BLOCKS)
 	{
 		hash.h1 = murmur64a(bytes, length, BF_MURMUR_SEED);
@@ -228,22 +266,6 @@ eight_digits(uint32 number)
 }
 
 /*
- * MurmurHash64A of a key of up to 16 bytes: a mixed block if it has 8 or more,
- * and what follows it, a second mixed block or the bytes as they are.
- */
-static inline uint64
-murmur_short(size_t length, uint64 seed, uint64 block, uint64 rest)
-{
-	uint64		h = murmur_start(length, seed);
-
-	if (length >= 8)
-		h = murmur_step(h, block);
-	if (length != 8)
-		h = murmur_step(h, rest);
-	return murmur_finish(h);
-}
-
-/*
  * The shortest decimal of a number from 0 to below 10^16 in two little-endian
  * words, zero padded; returns its length.
  */
@@ -290,7 +312,6 @@ bf_hash_decimal(BfScheme scheme, uint64 number)
 	uint64		first;
 	uint64		second;
 	unsigned	length = decimal_words(number, &first, &second);
-	BfHash		hash;
 
 	if (scheme == BF_SCHEME_FNV1A)
 		return fnv1a_of_words(first, second, length);
@@ -302,9 +323,7 @@ bf_hash_decimal(BfScheme scheme, uint64 number)
 	first = murmur_mix(first);
 	if (scheme == BF_SCHEME_MURMUR64A_SEED0)
 		return (BfHash) {murmur_short(length, 0, first, second), 0};
-	hash.h1 = murmur_short(length, BF_MURMUR_SEED, first, second);
-	hash.h2 = murmur_short(length, hash.h1, first, second);
-	return hash;
+	return murmur_short_pair(length, first, second);
 }
 
 BfHash

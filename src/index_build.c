@@ -67,7 +67,7 @@ add_key(Relation index pg_attribute_unused(), ItemPointer tid pg_attribute_unuse
 	/* so that nobody can aim at the estimate of their number either */
 	hash.h1 = bf_index_seeded(&state->meta, hash);
 	hash.h2 = 0;
-	bf_distinct_add(state->keys, hash);
+	bf_distinct_add(state->keys, hash.h1, hash.h2);
 	state->tuples++;
 }
 

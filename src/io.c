@@ -129,6 +129,7 @@ bf_import(const void *portable, Size length, BfKind kind)
 	else
 	{
 		filter = (BfFilter *) palloc(Max(VARHDRSZ + length, BF_HEADER_SIZE));
+		bf_advise_large_pages(filter, VARHDRSZ + length);
 		SET_VARSIZE(filter, VARHDRSZ + length);
 		bf_bytes_copy(VARDATA(filter), portable, length);
 		problem = bf_format_accept(filter, VARSIZE(filter), kind);
@@ -168,6 +169,7 @@ bf_export(const BfFilter *filter)
 	Size		head_size = (Size) bf_format_head_size(filter);
 	bytea	   *result = (bytea *) palloc(size);
 
+	bf_advise_large_pages(result, size);
 	bf_format_export_head(filter, (BfFilter *) result);
 	SET_VARSIZE(result, size);
 	bf_bytes_copy((char *) result + head_size, (const char *) filter + head_size,

@@ -256,7 +256,24 @@ bf_key_bytes(BfKeyRule *rule, Datum value, char *buffer)
 	return (BfKey) {NULL, 0, NULL};
 }
 
-/* Apart, because the buffer costs the integers' way a stack check. */
+/*
+ * Whether a key is bytes that stand in the value as they are, and which.  The
+ * other ways need a buffer, and that a stack check, or may copy the value.
+ */
+static inline bool
+is_plain_bytes(const BfKeyRule *rule, Datum value, const char **data, size_t *length)
+{
+	const struct varlena *plain = (const struct varlena *) DatumGetPointer(value);
+
+	if ((rule->form != BF_KEY_TEXT && rule->form != BF_KEY_BYTEA) || rule->convert ||
+		VARATT_IS_EXTERNAL(plain) || VARATT_IS_COMPRESSED(plain))
+		return false;
+	*data = VARDATA_ANY(plain);
+	*length = VARSIZE_ANY_EXHDR(plain);
+	return true;
+}
+
+/* All other keys. */
 static pg_noinline BfHash
 hash_bytes_of(BfKeyRule *rule, BfScheme scheme, Datum value)
 {
@@ -273,9 +290,13 @@ BfHash
 bf_key_hash(BfKeyRule *rule, BfScheme scheme, Datum value)
 {
 	uint64		number;
+	const char *data;
+	size_t		length;
 
 	if (bf_key_is_decimal(rule, value, &number))
 		return bf_hash_decimal(scheme, number);
+	if (is_plain_bytes(rule, value, &data, &length))
+		return bf_hash(scheme, data, length);
 	return hash_bytes_of(rule, scheme, value);
 }
 
@@ -294,9 +315,13 @@ void
 bf_key_row_hashes(BfKeyRule *rule, Datum value, uint32 nrows, uint32 *hashes)
 {
 	uint64		number;
+	const char *data;
+	size_t		length;
 
 	if (bf_key_is_decimal(rule, value, &number))
 		bf_murmur2_rows_decimal(number, nrows, hashes);
+	else if (is_plain_bytes(rule, value, &data, &length))
+		bf_murmur2_rows(data, length, nrows, hashes);
 	else
 		row_hashes_of_bytes(rule, value, nrows, hashes);
 }

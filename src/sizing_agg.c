@@ -32,6 +32,7 @@ sizing_transition(FunctionCallInfo fcinfo, bool has_fpr)
 	SizingState *state = PG_ARGISNULL(0) ? NULL : (SizingState *) PG_GETARG_POINTER(0);
 	double		fpr = BF_DEFAULT_FPR;
 	BfCallSite *site;
+	BfHash		hash;
 
 	if (PG_ARGISNULL(1))
 		return bf_aggregate_unchanged(fcinfo);
@@ -55,8 +56,8 @@ sizing_transition(FunctionCallInfo fcinfo, bool has_fpr)
 				 errmsg("false positive rate must be the same for all rows of an aggregate")));
 
 	site = bf_call_site(fcinfo, 1);
-	bf_distinct_add(state->keys, bf_key_hash(&site->rule, BF_SCHEME_MURMUR64A,
-											 PG_GETARG_DATUM(1)));
+	hash = bf_key_hash(&site->rule, BF_SCHEME_MURMUR64A, PG_GETARG_DATUM(1));
+	bf_distinct_add(state->keys, hash.h1, hash.h2);
 	PG_RETURN_POINTER(state);
 }
 

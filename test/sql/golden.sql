@@ -95,6 +95,61 @@ FROM redisbloom, jsonb_to_recordset(doc -> 'geometry') g(capacity bigint, error_
 	LATERAL (SELECT bloom_create(capacity, error_rate) AS f) filter;
 
 ----------------------------------------------------------------------------
+-- MurmurHash64A as its definition has it, for keys of every length
+----------------------------------------------------------------------------
+
+-- unsigned 64-bit numbers are numeric here
+CREATE FUNCTION exclusive_or(a numeric, b numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+	SELECT mod(2::numeric ^ 64 + ((a - CASE WHEN a >= 2::numeric ^ 63 THEN 2::numeric ^ 64 ELSE 0 END)::bigint #
+		(b - CASE WHEN b >= 2::numeric ^ 63 THEN 2::numeric ^ 64 ELSE 0 END)::bigint), 2::numeric ^ 64)
+$$;
+CREATE FUNCTION little_endian(data bytea) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+	SELECT coalesce(sum(get_byte(data, i) * 256::numeric ^ i), 0) FROM generate_series(0, length(data) - 1) i
+$$;
+CREATE FUNCTION murmur64a(key bytea, seed numeric) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+	m constant numeric := 14313749767032793493;	-- 0xc6a4a7935bd1e995
+	two64 constant numeric := 2::numeric ^ 64;
+	two47 constant numeric := 2::numeric ^ 47;
+	h numeric := exclusive_or(seed, mod(length(key) * m, two64));
+	k numeric;
+BEGIN
+	FOR i IN 0 .. length(key) / 8 - 1 LOOP
+		k := mod(little_endian(substring(key FROM 8 * i + 1 FOR 8)) * m, two64);
+		k := mod(exclusive_or(k, div(k, two47)) * m, two64);
+		h := mod(exclusive_or(h, k) * m, two64);
+	END LOOP;
+	IF length(key) % 8 > 0 THEN
+		h := mod(exclusive_or(h, little_endian(substring(key FROM length(key) / 8 * 8 + 1))) * m, two64);
+	END IF;
+	h := mod(exclusive_or(h, div(h, two47)) * m, two64);
+	RETURN exclusive_or(h, div(h, two47));
+END $$;
+CREATE FUNCTION murmur_positions(key bytea) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS $$
+	SELECT array_agg(mod(mod(h1 + i * h2, 2::numeric ^ 64), 1000003)::bigint)
+	FROM (SELECT murmur64a(key, 14313749767032793493) AS h1 OFFSET 0) first,
+		LATERAL (SELECT murmur64a(key, h1) AS h2 OFFSET 0) second, generate_series(0, 6) i
+$$;
+-- keys of 0 to 80 bytes; of the digits among them also numbers, which have a way of
+-- their own: as text, bytea, bigint and numeric
+CREATE TABLE length_key AS
+SELECT n, substring(repeat('9876543210123456', 5) FOR n) AS digits,
+	substring(decode(repeat('00ff807f01fe', 14), 'hex') FOR n) AS bytes, bloom_create_with_params(1000003, 7) AS empty
+FROM generate_series(0, 80) n;
+-- the bits of a filter with one key are exactly these positions
+CREATE FUNCTION has_positions(f bloom, positions bigint[]) RETURNS boolean LANGUAGE sql AS $$
+	SELECT (bloom_info(f)).bits_set = count(DISTINCT position) AND bool_and(get_bit(bits_of(f), position) = 1)
+	FROM unnest(positions) position
+$$;
+SELECT count(*) AS lengths,
+	count(*) FILTER (WHERE has_positions(bloom_add(empty, digits), murmur_positions(digits::bytea))) AS text,
+	count(*) FILTER (WHERE has_positions(bloom_add(empty, bytes), murmur_positions(bytes))) AS bytea,
+	count(*) FILTER (WHERE n BETWEEN 1 AND 18 AND has_positions(bloom_add(empty, digits::bigint), murmur_positions(digits::bytea))) AS bigint,
+	count(*) FILTER (WHERE n > 0 AND has_positions(bloom_add(empty, digits::numeric), murmur_positions(digits::bytea))) AS numeric,
+	count(*) FILTER (WHERE has_positions(bloom_add(empty, digits), murmur_positions(bytes))) AS another_key
+FROM length_key;
+
+----------------------------------------------------------------------------
 -- ling-base: FNV-1a
 ----------------------------------------------------------------------------
 
@@ -106,11 +161,6 @@ FROM lingbase, jsonb_array_elements(doc -> 'hashes') WITH ORDINALITY h(hash, num
 -- bigint is signed, the hashes are not
 UPDATE hash SET h1 = mod(h1 + 2::numeric ^ 64, 2::numeric ^ 64), h2 = mod(h2 + 2::numeric ^ 64, 2::numeric ^ 64);
 
--- the bits of a filter with one key are exactly the recorded positions
-CREATE FUNCTION has_positions(f bloom, positions bigint[]) RETURNS boolean LANGUAGE sql AS $$
-	SELECT (bloom_info(f)).bits_set = count(DISTINCT position) AND bool_and(get_bit(bits_of(f), position) = 1)
-	FROM unnest(positions) position
-$$;
 SELECT key, array_length(positions, 1) AS positions,
 	has_positions(bloom_add(bloom_create_with_params(9585059, 7, 'fnv1a'), key), positions) AS same,
 	has_positions(bloom_add(bloom_create_with_params(9585059, 7, 'fnv1a'), key || 'x'), positions) AS another_key,

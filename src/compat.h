@@ -70,6 +70,13 @@
 #define bf_toast_snapshot(snapshot_data) \
 	(init_toast_snapshot(snapshot_data), (Snapshot) (snapshot_data))
 #endif
+/* old_snapshot_threshold is gone since 17 */
+#if PG_VERSION_NUM >= 170000
+#define bf_test_for_old_snapshot(snapshot, relation, page)	((void) 0)
+#else
+#define bf_test_for_old_snapshot(snapshot, relation, page) \
+	TestForOldSnapshot(snapshot, relation, page)
+#endif
 #endif
 
 /* Foreign tables: see redis/. */

@@ -20,7 +20,9 @@
 
 #include "access/detoast.h"
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/heaptoast.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/toast_internals.h"
@@ -48,10 +50,11 @@ struct BfToastReader
 	Snapshot	snapshot;
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
-	TupleTableSlot *slot;
 	ItemPointerData first;		/* of chunk 0; invalid until it is known */
 	BlockNumber nblocks;		/* that the table has at least, once first is known */
-	int64		chunk;			/* the one in slot; -1 if none */
+	Buffer		buffer;			/* of the last chunk, pinned; invalid if none */
+	HeapTupleData tuple;		/* that chunk's row, in the buffer */
+	int64		chunk;			/* its number; -1 if none */
 	uint64		fetched;		/* chunks, so far */
 };
 
@@ -89,11 +92,11 @@ bf_toast_reader_open(Datum datum)
 	}
 	valid_index = toast_open_indexes(reader->table, AccessShareLock,
 									 &reader->indexes, &reader->nindexes);
-	reader->slot = table_slot_create(reader->table, NULL);
 	reader->snapshot = bf_toast_snapshot(&reader->snapshot_data);
 	reader->scan = bf_index_beginscan(reader->table, reader->indexes[valid_index],
 									  reader->snapshot, 2);
 	ItemPointerSetInvalid(&reader->first);
+	reader->buffer = InvalidBuffer;
 	ScanKeyInit(&reader->keys[0], TOAST_VALUE_ID, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(reader->pointer.va_valueid));
 	reader->chunk = -1;
@@ -111,16 +114,67 @@ report_damage(const BfToastReader *reader, int32 chunk)
 }
 
 /*
- * Fetch a chunk from where it should be if the value was written in one go:
- * as many places behind chunk 0.
+ * Fetch the row at a place of the table if it is a visible one of a chunk.  This is
+ * what the server's heap_fetch() does, but that the buffer is at hand before the
+ * row is looked at: with the lines of a guessed place on their way, all at once,
+ * a chunk that is not in the processor's cache costs half as much.
  */
 static bool
-fetch_guessed(BfToastReader *reader, int32 chunk)
+fetch_row(BfToastReader *reader, const ItemPointerData *tid, int32 chunk,
+		  bool is_guess, Size within)
+{
+	OffsetNumber number = ItemPointerGetOffsetNumber(tid);
+	HeapTuple	tuple = &reader->tuple;
+	TupleDesc	columns = RelationGetDescr(reader->table);
+	bool		is_visible = false;
+	bool		is_null;
+	Page		page;
+
+	reader->buffer = ReleaseAndReadBuffer(reader->buffer, reader->table,
+										  ItemPointerGetBlockNumber(tid));
+	page = BufferGetPage(reader->buffer);
+	if (is_guess)
+	{
+		/* rows of whole chunks fill a page from its end on */
+		const char *row = (const char *) page + BLCKSZ - number * EXTERN_TUPLE_MAX_SIZE;
+
+		bf_prefetch_read(page);
+		bf_prefetch_read(row);
+		bf_prefetch_read(row + EXTERN_TUPLE_MAX_SIZE - TOAST_MAX_CHUNK_SIZE + within);
+	}
+
+	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
+	bf_test_for_old_snapshot(reader->snapshot, reader->table, page);
+	if (number <= PageGetMaxOffsetNumber(page) &&
+		ItemIdIsNormal(PageGetItemId(page, number)))
+	{
+		ItemId		item = PageGetItemId(page, number);
+
+		tuple->t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple->t_len = ItemIdGetLength(item);
+		tuple->t_tableOid = RelationGetRelid(reader->table);
+		tuple->t_self = *tid;
+		is_visible = HeapTupleSatisfiesVisibility(tuple, reader->snapshot, reader->buffer);
+	}
+	/* nobody moves or overwrites a row in a buffer that is pinned */
+	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
+
+	return is_visible &&
+		DatumGetObjectId(heap_getattr(tuple, TOAST_VALUE_ID, columns, &is_null)) ==
+		reader->pointer.va_valueid &&
+		DatumGetInt32(heap_getattr(tuple, TOAST_CHUNK_NUMBER, columns, &is_null)) == chunk;
+}
+
+/*
+ * Fetch a chunk, of which the byte within it is wanted, from where it should be if
+ * the value was written in one go: as many places behind chunk 0.
+ */
+static bool
+fetch_guessed(BfToastReader *reader, int32 chunk, Size within)
 {
 	uint64		place;
 	uint64		block;
 	ItemPointerData tid;
-	bool		is_null;
 
 	if (!ItemPointerIsValid(&reader->first))
 		return false;
@@ -133,11 +187,7 @@ fetch_guessed(BfToastReader *reader, int32 chunk)
 		return false;
 	ItemPointerSet(&tid, (BlockNumber) block,
 				   (OffsetNumber) (place % EXTERN_TUPLES_PER_PAGE + FirstOffsetNumber));
-	return table_tuple_fetch_row_version(reader->table, &tid, reader->snapshot,
-										 reader->slot) &&
-		DatumGetObjectId(slot_getattr(reader->slot, TOAST_VALUE_ID, &is_null)) ==
-		reader->pointer.va_valueid &&
-		DatumGetInt32(slot_getattr(reader->slot, TOAST_CHUNK_NUMBER, &is_null)) == chunk;
+	return fetch_row(reader, &tid, chunk, true, within);
 }
 
 /*
@@ -158,14 +208,20 @@ blocks_at_least(Relation table)
 static void
 fetch_indexed(BfToastReader *reader, int32 chunk)
 {
+	ItemPointer tid;
+
 	ScanKeyInit(&reader->keys[1], TOAST_CHUNK_NUMBER, BTEqualStrategyNumber,
 				F_INT4EQ, Int32GetDatum(chunk));
 	index_rescan(reader->scan, reader->keys, 2, NULL, 0);
-	if (!index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot))
-		report_damage(reader, chunk);
+	do
+	{
+		tid = index_getnext_tid(reader->scan, ForwardScanDirection);
+		if (tid == NULL)
+			report_damage(reader, chunk);
+	} while (!fetch_row(reader, tid, chunk, false, 0));
 	if (chunk == 0)
 	{
-		reader->first = reader->slot->tts_tid;
+		reader->first = *tid;
 		reader->nblocks = blocks_at_least(reader->table);
 	}
 }
@@ -189,14 +245,15 @@ bf_toast_reader_fetch(BfToastReader *reader, uint64 offset, Size *length)
 	if (chunk != reader->chunk)
 	{
 		reader->chunk = -1;
-		if (!fetch_guessed(reader, chunk))
+		if (!fetch_guessed(reader, chunk, (Size) (offset - start)))
 			fetch_indexed(reader, chunk);
 		reader->chunk = chunk;
 		reader->fetched++;
 	}
 
-	data = (struct varlena *) DatumGetPointer(slot_getattr(reader->slot,
-														   TOAST_CHUNK_DATA, &is_null));
+	data = (struct varlena *)
+		DatumGetPointer(heap_getattr(&reader->tuple, TOAST_CHUNK_DATA,
+									 RelationGetDescr(reader->table), &is_null));
 	if (is_null || VARATT_IS_EXTENDED(data) != VARATT_IS_SHORT(data) ||
 		VARSIZE_ANY_EXHDR(data) != Min(size - start, TOAST_MAX_CHUNK_SIZE))
 		report_damage(reader, chunk);
@@ -215,7 +272,8 @@ void
 bf_toast_reader_close(BfToastReader *reader)
 {
 	index_endscan(reader->scan);
-	ExecDropSingleTupleTableSlot(reader->slot);
+	if (BufferIsValid(reader->buffer))
+		ReleaseBuffer(reader->buffer);
 	toast_close_indexes(reader->indexes, reader->nindexes, AccessShareLock);
 	table_close(reader->table, AccessShareLock);
 	pfree(reader);

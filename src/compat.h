@@ -70,13 +70,6 @@
 #define bf_toast_snapshot(snapshot_data) \
 	(init_toast_snapshot(snapshot_data), (Snapshot) (snapshot_data))
 #endif
-/* old_snapshot_threshold is gone since 17 */
-#if PG_VERSION_NUM >= 170000
-#define bf_test_for_old_snapshot(snapshot, relation, page)	((void) 0)
-#else
-#define bf_test_for_old_snapshot(snapshot, relation, page) \
-	TestForOldSnapshot(snapshot, relation, page)
-#endif
 #endif
 
 /* Foreign tables: see redis/. */
@@ -167,8 +160,9 @@
 
 /*
  * Ask for large pages below memory that nobody has touched yet and that will be
- * accessed at random: where the kernel has them, its page table then stays in
- * the cache.  Pages that other memory shares are left alone.  Only a hint.
+ * filled as a whole or accessed at random: where the kernel has them, there are
+ * few faults, and its page table stays in the cache.  Pages that other memory
+ * shares are left alone.  Only a hint.
  */
 #if defined(__linux__)
 #include <sys/mman.h>

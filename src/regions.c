@@ -76,7 +76,7 @@ bf_regions_create(const BfFilter *filter)
 	return regions;
 }
 
-/* How far ahead of its use a line is fetched: every 16th position brings a new one. */
+/* How far ahead of its use a line is fetched: every 4th to 16th position brings a new one. */
 #define BF_REGIONS_AHEAD		64
 
 static inline void
